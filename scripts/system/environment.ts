@@ -2,6 +2,9 @@
 
 const SETTING = /^SVC_/i
 
+/** Options of the worker itself. */
+const WORKER_OPTION = /^SVC_WORKER__/i
+
 /** Variables of the machine that a worker and the code it runs need. */
 const WORKER_VARIABLES = [
   /^(PATH|HOME|USER|LOGNAME|SHELL|LANG|LANGUAGE|LC_\w+|TZ|TMPDIR|TERM)$/,
@@ -76,8 +79,9 @@ export const workerEnv = (
   pick(
     env,
     (name) =>
-      !SETTING.test(name) &&
-      (added.includes(name) || WORKER_VARIABLES.some((allowed) => allowed.test(name))),
+      WORKER_OPTION.test(name) ||
+      (!SETTING.test(name) &&
+        (added.includes(name) || WORKER_VARIABLES.some((allowed) => allowed.test(name)))),
   )
 
 function reads(service: string, name: string): boolean {

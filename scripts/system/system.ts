@@ -121,12 +121,13 @@ export async function startWorkers(
   const args = ['-P', '-m', 'windlass.worker', 'start', '--server-url', url, '--insecure']
   // Its executions then return to the queue before the services stop.
   const drain = ['--drain-timeout', String(DRAIN_S)]
+  const passed = variables.flatMap((variable) => ['--pass-env', variable])
   const workers = names.map((name, index) => {
     const { user, ...place } = places[index] as WorkerPlace
     return processes.start({
       name,
       command: python,
-      args: [...args, ...drain, '--bootstrap-token-fd', '3'],
+      args: [...args, ...drain, ...passed, '--bootstrap-token-fd', '3'],
       ...place,
       ...(user && { user }),
       input: () => bootstrapToken(dir, settings),

@@ -46,7 +46,9 @@ test('C6: stopped worker continues after its eviction: stops the work once it le
   }
 
   await api.upload(SOURCE)
-  const first = await system.startWorker({ name: 'first' })
+  // Without children: a signal stops one process, and this test is about all of a worker.
+  const own = ['--children', '0']
+  const first = await system.startWorker({ name: 'first', args: own })
   const { execution_id } = await api.run('ticks', 'async', path)
   await tickingAs(first.pid)
   first.signal('SIGSTOP')
@@ -54,7 +56,7 @@ test('C6: stopped worker continues after its eviction: stops the work once it le
   const stoppedAt = Date.now()
   await api.until(execution_id, 'SCHEDULED')
   const evictedBy = Date.now()
-  const second = await system.startWorker({ name: 'second' })
+  const second = await system.startWorker({ name: 'second', args: own })
   await tickingAs(second.pid)
   const continuedAt = Date.now()
   first.signal('SIGCONT')

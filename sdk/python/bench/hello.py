@@ -2,7 +2,7 @@
 
 The server is the tests' fake server in this process; the worker is a process of its own. Usage:
 
-    python bench/hello.py [--executions 2000] [--in-flight 1 8 32]
+    python bench/hello.py [--executions 2000] [--in-flight 1 8 32] [--children 2]
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ async def main() -> None:
     async with serve(NotifyingServer()) as server:
         command = [sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url]
         options = ["--name", "bench", "--bootstrap-token", BOOTSTRAP, "--max-concurrent", "64"]
+        options += ["--children", str(arguments.children)]
         worker = subprocess.Popen(
             [*command, *options],
             stderr=None if arguments.verbose else subprocess.DEVNULL,
@@ -109,15 +110,18 @@ async def measure(
 
 
 def cpu_s(pid: int) -> float:
-    """Returns the CPU seconds that a process has used."""
+    """Returns the CPU seconds that a process and its descendants have used."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return own + sum(cpu_s(int(child)) for child in children)
 
 
 def parse_arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--executions", type=int, default=2000)
     parser.add_argument("--in-flight", type=int, nargs="+", default=[1, 8, 32])
+    parser.add_argument("--children", type=int, default=2)
     parser.add_argument("--verbose", action="store_true")
     return parser.parse_args()
 

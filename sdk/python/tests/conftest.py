@@ -24,13 +24,15 @@ async def server() -> AsyncIterator[FakeServer]:
 class Workers:
     """Workers of one test."""
 
-    def __init__(self, server: FakeServer) -> None:
+    def __init__(self, server: FakeServer, children: int) -> None:
         self._server = server
+        self._children = children
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._workers: dict[str, Worker] = {}
 
     async def start(self, name: str = "w1", **settings: Any) -> Worker:
         """Starts a worker and waits until it is connected."""
+        settings = {"children": self._children, **settings}
         worker = Worker(
             Settings(name=name, server_url=self._server.url, bootstrap_token=BOOTSTRAP, **settings)
         )
@@ -55,9 +57,16 @@ class Workers:
             await self.kill(name)
 
 
+@pytest.fixture(params=[0, 1], ids=["thread", "children"])
+def children(request: pytest.FixtureRequest) -> int:
+    """Number of children of the test's workers; 0: user code runs in a thread."""
+    number: int = request.param
+    return number
+
+
 @pytest.fixture
-async def workers(server: FakeServer) -> AsyncIterator[Workers]:
-    running = Workers(server)
+async def workers(server: FakeServer, children: int) -> AsyncIterator[Workers]:
+    running = Workers(server, children)
     yield running
     await running.close()
 

@@ -44,6 +44,8 @@ class StoredExecution:
     raw: dict[str, str] = field(default_factory=dict)
     progress: list[Any] = field(default_factory=list)
     releases: list[str | None] = field(default_factory=list)
+    # Number of releases because the process of the execution had ended.
+    crashes: int = 0
     extra: dict[str, Any] = field(default_factory=dict)
     # Execution tokens of the next claims, if any.
     renewals: list[str | None] = field(default_factory=list)
@@ -283,7 +285,7 @@ class FakeServer:
             resumed = stored.state == "RESUME_SCHEDULED"
             stored.state = "RESUME_CLAIMED" if resumed else "CLAIMED"
             stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
-        headers = {GENERATION: str(stored.generation)}
+        headers = {GENERATION: str(stored.generation), "X-Svc-Attempt": str(1 + stored.crashes)}
         if token := stored.renewals.pop(0) if stored.renewals else None:
             headers[EXECUTION_TOKEN_HEADER] = token
         return web.Response(text=stored.context(), content_type="application/json", headers=headers)
@@ -308,6 +310,7 @@ class FakeServer:
         if refusal := self._fence(request, stored):
             return refusal
         stored.releases.append(request.headers.get(GENERATION))
+        stored.crashes += '"crashed":true' in await request.text()
         self.requeue(stored)
         return web.json_response({"status": "released", "state": stored.state})
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from windlass.worker._bootstrap import UsageError, read_token
-from windlass.worker._cli import create_parser, read_settings
+from windlass.worker._cli import read_settings
+from windlass.worker._cli_options import create_parser
 from windlass.worker._settings import Settings
 
 TOKEN = {"SVC_WORKERS__BOOTSTRAP_TOKEN": " from-environment\n"}
@@ -42,7 +43,14 @@ def test_all_options_are_read(tmp_path: Path) -> None:
         *["--name", "w", "--server-url", "https://here:1/", "--max-concurrent", "3"],
         *["--ca-file", "/ca", "--client-cert", "/cert", "--client-key", "/key"],
         *["--label", "zone=a", "--label", "expression=a=b", "--drain-timeout", "1.5"],
-        *["--stream-idle-timeout", "9", "--bootstrap-token-file", str(tmp_path / "token")],
+        *[
+            "--stream-idle-timeout",
+            "9",
+            "--children",
+            "2",
+            "--bootstrap-token-file",
+            str(tmp_path / "token"),
+        ],
         SVC_WORKERS__SERVER_URL="http://there:2",
     )
     assert result == Settings(
@@ -56,6 +64,7 @@ def test_all_options_are_read(tmp_path: Path) -> None:
         ca_file="/ca",
         client_cert="/cert",
         client_key="/key",
+        children=2,
     )
     assert token("--bootstrap-token-file", str(tmp_path / "token")) == "from-file"
     assert token("--bootstrap-token", "said") == "said"
@@ -97,8 +106,6 @@ def test_empty_descriptor_is_rejected() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--label", "zone"], "is not of the form key=value"),
-        (["--label", "=a"], "is not of the form key=value"),
         (["--server-url", "here:1"], "must begin with http:// or https://"),
         (["--client-cert", "/cert"], "need each other"),
     ],
@@ -131,13 +138,67 @@ def test_missing_bootstrap_token_is_rejected() -> None:
         ["--stream-idle-timeout", "0"],
         ["--stream-idle-timeout", "soon"],
         ["--bootstrap-token-fd", "-3"],
+        ["--label", "zone"],
+        ["--label", "=a"],
+        ["--children", "two"],
+        ["--max-child-memory", "1G"],
+        ["--log-level", "loud"],
     ],
 )
-def test_wrong_number_ends_with_code_2_and_names_the_option(
+def test_wrong_value_ends_with_code_2_and_one_line_that_names_the_option(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as exited:
         settings(*arguments)
     assert exited.value.code == 2
-    last = capsys.readouterr().err.strip().splitlines()[-1]
-    assert arguments[0] in last
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("windlass worker: ")
+    assert arguments[0] in line
+
+
+OTHERS = """
+[svc.worker]
+children = 3
+insecure = true
+pass_env = ["A", "B"]
+label = ["zone=a"]
+drain_timeout = 1.5
+"""
+
+
+def test_environment_wins_over_the_file_and_the_command_line_over_both(tmp_path: Path) -> None:
+    file = tmp_path / "svc.toml"
+    file.write_text(OTHERS)
+    read = settings(SVC_CONFIG=str(file))
+    assert (read.children, read.drain_timeout_s) == (3, 1.5)
+    assert (read.pass_env, read.labels) == (("A", "B"), {"zone": "a"})
+    variables = {"SVC_WORKER__CHILDREN": "1", "SVC_WORKER__PASS_ENV": "C, D"}
+    read = settings(SVC_CONFIG=str(file), **variables)
+    assert (read.children, read.pass_env) == (1, ("C", "D"))
+    assert settings("--children", "0", SVC_CONFIG=str(file), **variables).children == 0
+
+
+def test_children_without_the_option_are_at_most_four() -> None:
+    assert 1 <= settings().children <= 4
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "place"),
+    [
+        ("[svc.worker]\nchilds = 1", {}, r"\[svc.worker\].childs is not"),
+        ("[svc.worker]\nchildren = -1", {}, r"\[svc.worker\].children: '-1' is not"),
+        ("[svc.worker]\nchildren = [1, 2]", {}, r"\[svc.worker\].children must be one"),
+        ("[svc]\nworker = 3", {}, r"\[svc.worker\] must be a table"),
+        ("[svc", {}, "cannot read"),
+        ("", {"SVC_WORKER__CHILDS": "1"}, "SVC_WORKER__CHILDS is not"),
+        ("", {"SVC_WORKER__CHILDREN": "two"}, "SVC_WORKER__CHILDREN: 'two' is not"),
+        ("", {"SVC_WORKER__INSECURE": "yes"}, "SVC_WORKER__INSECURE: 'yes' is neither"),
+    ],
+)
+def test_wrong_setting_in_file_or_environment_is_named(
+    tmp_path: Path, text: str, variables: dict[str, str], place: str
+) -> None:
+    file = tmp_path / "svc.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=place):
+        settings(SVC_CONFIG=str(file), **variables)

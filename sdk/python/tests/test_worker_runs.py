@@ -48,13 +48,13 @@ async def test_hello_world_records_the_documented_log(
 
 
 async def test_registration_contains_all_facts_for_matching(
-    server: FakeServer, workers: Workers, source: str
+    server: FakeServer, workers: Workers, source: str, children: int
 ) -> None:
     await workers.start(labels={"zone": "a"}, max_concurrent_executions=3)
     record = server.registrations[0]
     assert record["labels"] == {"zone": "a"}
     assert record["max_concurrent_executions"] == 3
-    assert record["runners"] == ["inprocess"]
+    assert record["runners"] == (["inprocess", "subprocess"] if children else ["inprocess"])
     assert len(record["instance"]) == 32
     assert record["runtime"].keys() == {"os_name", "os_version", "python_version"}
     assert {"name", "version"} == record["packages"][0].keys()

@@ -195,8 +195,21 @@ test('workers die repeatedly at one point: FAILED with the reason', async () => 
   expect(ended.state).toBe('FAILED')
   expect(JSON.parse(ended.output_json ?? '')).toMatchObject({
     type: 'WorkerLost',
-    message: expect.stringContaining('3 workers died'),
+    message: expect.stringContaining('3 workers or processes died'),
   })
+})
+
+test('a worker releases an execution as crashed: counts as an attempt, and the next claim shows it', async () => {
+  const { client } = await setup({ env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '3' } })
+  const { execution_id } = await run(client)
+  for (let attempts = 1; attempts <= 3; attempts++) {
+    const w = worker(client)
+    await w.lease()
+    const { claim_generation, ...claimed } = await w.claim(execution_id)
+    expect(claimed.attempts).toBe(attempts)
+    const { state } = await w.release(execution_id, claim_generation, false, true)
+    expect(state).toBe(attempts < 3 ? 'SCHEDULED' : 'FAILED')
+  }
 })
 
 test('a completed task resets the count of worker deaths, and releases do not count', async () => {

@@ -161,8 +161,11 @@ export function worker(
         $case: 'checkpoint',
         value: { writer: writer(generation), state, events, output_json },
       }),
-    release: (id: string, generation?: number, unclaimed_only = false) =>
-      command(id, { $case: 'release', value: { writer: writer(generation), unclaimed_only } }),
+    release: (id: string, generation?: number, unclaimed_only = false, crashed = false) =>
+      command(id, {
+        $case: 'release',
+        value: { writer: writer(generation), unclaimed_only, crashed },
+      }),
     verify: (id: string, generation?: number) =>
       command(id, { $case: 'verify', value: { writer: writer(generation) } }),
   }

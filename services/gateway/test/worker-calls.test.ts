@@ -133,6 +133,14 @@ test('a release: the new state', async () => {
   })
 })
 
+test('a release of a crashed execution: passed on, and another value than true or false is 422', async () => {
+  const { json, id, executions } = await withExecution()
+  const url = `/workers/w1/release/${id}`
+  expect((await json('POST', url, { crashed: 'yes' })).status).toBe(422)
+  expect((await json('POST', url, { crashed: true, unknown: 1 })).status).toBe(200)
+  expect(executions.commands.at(-1)?.body?.value).toMatchObject({ crashed: true })
+})
+
 test('progress of the claim holder: published to the readers of the execution', async () => {
   const { call, json, executions, id } = await withExecution()
   const frames = framesOf(await call('GET', `/executions/${id}/events`))

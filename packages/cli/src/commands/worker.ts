@@ -42,6 +42,6 @@ async function findBootstrapToken(
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-/** A worker runs uploaded code, so it gets no setting of the server: each may be a secret. */
+/** A worker gets its own options and no setting of the server: each may be a secret. */
 const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_/i.test(name)))
+  Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_(?!WORKER__)/i.test(name)))

@@ -91,6 +91,13 @@ test('several mistakes: all in one line', () => {
   expect(message).toMatch(/^invalid configuration: SVC_SERVER__PORT .*; SVC_MCP__PORT [^\n]*$/)
 })
 
+test('options of workers in file and environment: are left to the workers', () => {
+  const path = join(temporaryFolder('settings'), 'svc.toml')
+  writeFileSync(path, '[svc.worker]\nchildren = 2\n')
+  const given = { SVC_CONFIG: path, SVC_WORKER__CHILDREN: '3' }
+  expect(loadSettings(given)).toEqual(loadSettings({ SVC_CONFIG: '/dev/null' }))
+})
+
 function catchError(run: () => unknown): Error {
   try {
     run()

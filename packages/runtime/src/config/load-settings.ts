@@ -9,6 +9,8 @@ const PREFIX = 'SVC_'
 const ALIASES: Record<string, string> = {
   MAX_WORKFLOW_UPLOAD_BYTES: 'SVC_CATALOG__MAX_WORKFLOW_UPLOAD_BYTES',
 }
+/** Options of workers, which check them themselves; `[svc.worker]` in the file. */
+const WORKER_PREFIX = 'SVC_WORKER__'
 /** These steer the process itself and are no settings. */
 const NOT_SETTINGS = new Set(['SVC_CONFIG', 'SVC_LOG_LEVEL', 'SVC_AUTH_TOKEN'])
 
@@ -43,14 +45,18 @@ function assignVariables(tree: Tree, env: NodeJS.ProcessEnv): Map<string, string
   const variables = new Map<string, string>()
   for (const [name, value] of Object.entries(env)) {
     const key = ALIASES[name] ?? name
-    if (!key.toUpperCase().startsWith(PREFIX) || NOT_SETTINGS.has(key) || value === undefined)
-      continue
+    if (!isSetting(key) || value === undefined) continue
     const path = key.slice(PREFIX.length).toLowerCase().split('__')
     assign(tree, path, value)
     variables.set(path.join('.'), name)
   }
   return variables
 }
+
+const isSetting = (name: string): boolean =>
+  name.toUpperCase().startsWith(PREFIX) &&
+  !name.toUpperCase().startsWith(WORKER_PREFIX) &&
+  !NOT_SETTINGS.has(name)
 
 /** The token that a program started by a person calls the API with. No setting: it is not the server's. */
 export const callerToken = (env: NodeJS.ProcessEnv = process.env): string | undefined =>
@@ -66,7 +72,8 @@ function readTable(path: string): Tree {
   const { svc = {} } = file
   if (typeof svc !== 'object' || Array.isArray(svc))
     throw new ConfigError(`invalid configuration: ${path}: svc is no table; expected [svc]`)
-  return structuredClone(svc as Tree)
+  const { worker: _, ...settings } = structuredClone(svc as Tree)
+  return settings
 }
 
 function parseFile(path: string): Tree {

@@ -16,6 +16,7 @@ Exception
 │   ├── UnserializableError         a value cannot be represented as JSON
 │   │   └── ValueTooLargeError      a value is larger than the log accepts
 │   ├── ValueMismatchError          a value does not fit the annotation under which it is decoded
+│   ├── ImportTimeout               the source took too long to import
 │   └── WorkerProcessCrashed        the process of the execution ended before it
 ├── RecordedError                   a recorded exception whose class is unknown in this process
 ├── WorkflowNotFoundError           no workflow has this name
@@ -167,6 +168,10 @@ class ValueTooLargeError(UnserializableError):
 
 class ValueMismatchError(ExecutionError):
     """A value does not fit the annotation under which it is decoded."""
+
+
+class ImportTimeout(ExecutionError):
+    """The import of the source took longer than the worker waits."""
 
 
 class WorkerProcessCrashed(ExecutionError):

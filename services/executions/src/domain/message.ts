@@ -21,6 +21,7 @@ export const toMessage = (row: Execution): Message => ({
   created_at: row.created_at,
   updated_at: row.updated_at,
   worker_session: row.held_session ?? '',
+  attempts: row.attempts,
 })
 
 /** Principal that started an execution; an empty subject for an anonymous caller. */

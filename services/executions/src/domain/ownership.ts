@@ -180,7 +180,7 @@ export function timeOut(execution: Execution): Outcome {
 
 function giveUp(execution: Execution, free: Execution): Outcome {
   const message =
-    `given up after ${execution.attempts} workers died at the same point, ` +
+    `given up after ${execution.attempts} workers or processes died at the same point, ` +
     `with ${execution.completions} tasks completed`
   return withFailure({ ...free, state: next(execution.state, 'give_up') }, 'WorkerLost', message)
 }

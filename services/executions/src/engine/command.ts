@@ -38,6 +38,7 @@ export type Command =
       holder: ClaimHolder
       park?: WakeCondition | undefined
       unclaimed_only?: boolean
+      crashed?: boolean | undefined
     }
   | ({ kind: 'resume' } & Resume)
   | { kind: 'cancel'; request_id?: string | undefined }
@@ -150,6 +151,7 @@ function releaseOrPark(
   context: DecisionContext,
 ): Outcome {
   fence(execution, command.holder)
+  if (command.crashed) return lose(execution, 'died', context.limits)
   return command.park
     ? park(execution, command.park, context)
     : release(execution, command, context.limits)

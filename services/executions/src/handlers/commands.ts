@@ -135,10 +135,11 @@ function routingInputs({ requirement, input_json }: Body<'create'>): string | un
 }
 
 /** A release that names neither a time nor an execution queues it. */
-function release({ writer, park, unclaimed_only }: Body<'release'>, as: As): ParsedCommand {
+function release({ writer, park, ...how }: Body<'release'>, as: As): ParsedCommand {
   const waits = park && (park.wake_at !== undefined || park.wake_on.length > 0)
+  const { unclaimed_only, crashed } = how
   const holder = toClaimHolder(writer)
-  return as({ kind: 'release', holder, park: waits ? park : undefined, unclaimed_only })
+  return as({ kind: 'release', holder, park: waits ? park : undefined, unclaimed_only, crashed })
 }
 
 function resume({ body_json, target, request_id }: Body<'resume'>, as: As): ParsedCommand {

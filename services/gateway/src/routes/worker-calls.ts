@@ -57,6 +57,7 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
     const generation = String(claim_generation)
     ctx.responseHeaders.push('x-svc-claim-generation', generation)
     ctx.responseHeaders.push('x-flux-claim-generation', generation)
+    if (execution.attempts) ctx.responseHeaders.push('x-svc-attempt', String(execution.attempts))
     if (execution_token) ctx.responseHeaders.push('x-svc-execution-token', execution_token)
     return context(execution, log)
   },
@@ -123,7 +124,7 @@ const executionId = z
   .refine((text) => parseId(text) !== undefined, 'is not an execution id')
   .transform((text) => parseId(text) ?? text)
 
-const Park = z
+const Release = z
   .object({
     /** RFC 3339, with an offset or Z; a time in the past queues the execution at once. */
     wake_at: z.iso
@@ -132,14 +133,16 @@ const Park = z
       .nullish(),
     /** Executions whose end wakes it. */
     wake_on: z.array(executionId).max(MAX_AWAITED).nullish(),
+    /** The process that ran it has ended: counts as an attempt. */
+    crashed: z.boolean().nullish(),
   })
-  .meta({ id: 'WakeCondition' })
+  .meta({ id: 'Release' })
 
 export const release = route('post', '/workers/{name}/release/{execution_id}', {
   summary: 'Return an execution to the queue, at once or when a condition is met',
   access: 'own execution',
   raw: true,
-  body: optionalJson(Park),
+  body: optionalJson(Release),
   returns: z.object({ status: z.literal('released'), state: z.string() }),
   async handle({ params: { execution_id }, body, resolved, ctx }, { executions }: Deps) {
     const { wake_at, wake_on } = body ?? {}
@@ -148,7 +151,10 @@ export const release = route('post', '/workers/{name}/release/{execution_id}', {
     const { execution } = await executions.submit({
       execution_id,
       with_log: false,
-      body: { $case: 'release', value: { writer, park, unclaimed_only: false } },
+      body: {
+        $case: 'release',
+        value: { writer, park, unclaimed_only: false, crashed: body?.crashed ?? undefined },
+      },
     })
     return { status: 'released' as const, state: execution.state }
   },

@@ -37,7 +37,14 @@ export interface Execution {
    * Principal that started it; set in responses of Get only. Absent from responses of earlier releases,
    * which differs from an empty subject: that means started without authentication.
    */
-  starter?: Starter | undefined;
+  starter?:
+    | Starter
+    | undefined;
+  /**
+   * Claims since its last progress, without those that ended in a release: above 1, the process that had
+   * the previous one died. Absent in lists and from responses of earlier releases.
+   */
+  attempts?: number | undefined;
 }
 
 export interface Starter {
@@ -179,6 +186,8 @@ export interface Release {
     | undefined;
   /** Leaves an execution alone that its worker has claimed. */
   unclaimed_only: boolean;
+  /** The process that ran the execution has ended: counts as an attempt, as the death of a worker does. */
+  crashed?: boolean | undefined;
 }
 
 /** Condition for the wake-up of a parked execution: whichever comes first. */
@@ -520,6 +529,7 @@ function createBaseExecution(): Execution {
     updated_at: undefined,
     worker_session: "",
     starter: undefined,
+    attempts: undefined,
   };
 }
 
@@ -572,6 +582,9 @@ export const Execution: MessageFns<Execution> = {
     }
     if (message.starter !== undefined) {
       Starter.encode(message.starter, writer.uint32(130).fork()).join();
+    }
+    if (message.attempts !== undefined) {
+      writer.uint32(136).int32(message.attempts);
     }
     return writer;
   },
@@ -715,6 +728,14 @@ export const Execution: MessageFns<Execution> = {
             }
 
             message.starter = Starter.decode(reader, reader.uint32());
+            continue;
+          }
+          case 17: {
+            if (tag !== 136) {
+              break;
+            }
+
+            message.attempts = reader.int32();
             continue;
           }
         }
@@ -1657,7 +1678,7 @@ export const Checkpoint: MessageFns<Checkpoint> = {
 };
 
 function createBaseRelease(): Release {
-  return { writer: undefined, park: undefined, unclaimed_only: false };
+  return { writer: undefined, park: undefined, unclaimed_only: false, crashed: undefined };
 }
 
 export const Release: MessageFns<Release> = {
@@ -1670,6 +1691,9 @@ export const Release: MessageFns<Release> = {
     }
     if (message.unclaimed_only !== false) {
       writer.uint32(24).bool(message.unclaimed_only);
+    }
+    if (message.crashed !== undefined) {
+      writer.uint32(32).bool(message.crashed);
     }
     return writer;
   },
@@ -1709,6 +1733,14 @@ export const Release: MessageFns<Release> = {
             }
 
             message.unclaimed_only = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.crashed = reader.bool();
             continue;
           }
         }

@@ -43,8 +43,11 @@ class Api(Protocol):
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         """Sends new log entries and the state after them."""
 
-    async def release(self, execution_id: str, generation: str | None) -> None:
-        """Releases an execution, so that another worker can claim it."""
+    async def release(self, execution_id: str, generation: str | None, *, crashed: bool) -> None:
+        """Releases an execution, so that another worker can claim it.
+
+        `crashed`: its process has ended, which counts as an attempt.
+        """
 
     async def publish_progress(
         self, execution_id: str, body: bytes, generation: str | None

@@ -166,7 +166,7 @@ def _run_child(settings: Settings, read: Callable[[], str], writing: int) -> Non
 
 async def _register(settings: Settings) -> Session:
     connector = aiohttp.TCPConnector(ssl=create_ssl_context(settings))
-    async with aiohttp.ClientSession(connector=connector) as http:
+    async with aiohttp.ClientSession(connector=connector, proxy=settings.proxy) as http:
         registration = Registration(http, settings)
         await registration.register()
         return registration.session

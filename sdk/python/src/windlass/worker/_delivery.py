@@ -62,17 +62,21 @@ async def deliver(
     raise AssertionError("unreachable")
 
 
-async def release(api: Api, execution_id: str, generation: str | None) -> None:
+async def release(
+    api: Api, execution_id: str, generation: str | None, *, crashed: bool = False
+) -> None:
     """Releases an execution.
 
     With a generation, repeats the request until the server answers: otherwise the server would wait
     for this worker as long as it lives. Without one, gives up after some attempts, since a late
     release could end a newer claim; then the deadline of the lease or unconfirmed claim applies.
+
+    `crashed`: the process that ran it has ended, which the server counts as an attempt.
     """
     delays = backoff(FIRST_DELAY_S, MAX_RELEASE_DELAY_S)
     for attempt in count(1):
         try:
-            await api.release(execution_id, generation)
+            await api.release(execution_id, generation, crashed=crashed)
             log.info("released execution %s", execution_id)
             return
         except Refused as refused:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
+from typing import Protocol
 
-from windlass._entry import Entry
 from windlass.domain.state import ExecutionState
 
 # Less than the server's limit for one body. A single larger entry is sent alone.
 MAX_DELTA_BYTES = 4 * 1024 * 1024
 MAX_DELTA_EVENTS = 1000
+
+
+class LogEntry(Protocol):
+    """Entry of the log: its JSON text and the execution state after it."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def state(self) -> ExecutionState: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +39,12 @@ class PendingEntries:
     ) -> None:
         self._max_bytes = max_bytes
         self._max_events = max_events
-        self._entries: deque[Entry] = deque()
+        self._entries: deque[LogEntry] = deque()
 
     def __len__(self) -> int:
         return len(self._entries)
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: LogEntry) -> None:
         """Appends an entry."""
         self._entries.append(entry)
 

@@ -12,11 +12,9 @@ from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import DeliveryResult, deliver, release
 from windlass.worker._delta import Delta
 from windlass.worker._models import Assignment, Claim
-from windlass.worker._outbox import Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
 from windlass.worker._worker_context import WorkerContext
-from windlass.worker._workflow_run import WorkflowRun
 
 log = logging.getLogger("windlass.worker")
 
@@ -41,7 +39,6 @@ class Execution:
         self._progress = ProgressBuffer(
             loop, worker_context.api, self.execution_id, claim.generation
         )
-        self._outbox = Outbox(loop, worker_context.user_loop.loop)
         services = RunServices(
             loop,
             worker_context.api,
@@ -49,13 +46,14 @@ class Execution:
             self.execution_id,
             claim.exec_token or assignment.exec_token,
         )
-        self._workflow_run = WorkflowRun(worker_context, assignment, claim, self._outbox, services)
+        self._run = worker_context.runner.create_run(assignment, claim, services, self._progress)
+        self._outbox = self._run.outbox
         self._is_lost = False
 
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
         started_at = time.monotonic()
-        self._workflow_run.start()
+        self._run.start()
         result = DeliveryResult.DELIVERED
         is_settled = False
         try:
@@ -67,24 +65,24 @@ class Execution:
                     log.info("execution %s is %s after %.0f ms", self._name, delta.state, ms)
         finally:
             if not is_settled:
-                self._workflow_run.abort()
+                self._run.abort()
                 self._outbox.abandon()
         if not is_settled and not self._is_lost:
             await self._end_unsettled(result)
 
     def cancel(self) -> None:
         """Cancels the workflow on request of the server."""
-        self._workflow_run.cancel()
+        self._run.cancel()
 
     def stop_and_release(self) -> None:
         """Stops the run. The remaining entries are still sent; then the execution is released."""
-        self._workflow_run.abort()
+        self._run.abort()
         self._outbox.close()
 
     def supersede(self) -> None:
         """Stops the run because a newer claim exists. Nothing more is sent under this one."""
         self._is_lost = True
-        self._workflow_run.abort()
+        self._run.abort()
         self._outbox.abandon()
 
     async def _deliver_delta(self, delta: Delta) -> DeliveryResult:
@@ -114,4 +112,4 @@ class Execution:
             end = await self._post_checkpoint(body, self._settings.terminal_deadline_s)
             if end is not DeliveryResult.TIMED_OUT:
                 return
-        await release(self._api, self.execution_id, self.generation)
+        await release(self._api, self.execution_id, self.generation, crashed=self._run.is_crashed)

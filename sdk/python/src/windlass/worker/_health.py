@@ -8,8 +8,8 @@ import time
 
 from windlass.worker import _system_info
 from windlass.worker._executions import Executions
+from windlass.worker._runner import Runner
 from windlass.worker._settings import Settings
-from windlass.worker._user_loop import UserLoop
 
 # If user code blocks its event loop for longer than this, the loop cannot start more work.
 UNHEALTHY_LAG_S = 5.0
@@ -21,9 +21,9 @@ PREFIX = "flux."
 class Health:
     """Creates the bodies of pongs."""
 
-    def __init__(self, settings: Settings, user_loop: UserLoop, executions: Executions) -> None:
+    def __init__(self, settings: Settings, runner: Runner, executions: Executions) -> None:
         self._settings = settings
-        self._user_loop = user_loop
+        self._runner = runner
         self._executions = executions
         self._cpu = (time.monotonic(), sum(os.times()[:2]))
         self.is_draining = False
@@ -34,9 +34,9 @@ class Health:
 
     def pong_body(self) -> bytes:
         """Returns the body of a pong: health and metrics."""
-        unanswered_s = self._user_loop.probe()
+        unanswered_s = self._runner.probe()
         healthy = not self.is_draining and unanswered_s < UNHEALTHY_LAG_S
-        lag_s = max(unanswered_s, self._user_loop.lag_s)
+        lag_s = max(unanswered_s, self._runner.lag_s)
         metrics = {PREFIX + name: value for name, value in self._metrics(lag_s).items()}
         return json.dumps({"healthy": healthy, "metrics": metrics}).encode()
 

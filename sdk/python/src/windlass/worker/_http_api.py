@@ -10,12 +10,11 @@ from urllib.parse import quote
 
 import aiohttp
 
-from windlass._json import encode, loads, slice_json
+from windlass._json import encode, loads
 from windlass._services import Approval
-from windlass.domain.events import ExecutionEventType as E
 from windlass.worker._api import Unavailable
 from windlass.worker._http import HttpResponse, send
-from windlass.worker._models import Claim, parse_context
+from windlass.worker._models import Claim, parse_claim
 from windlass.worker._registration import Registration
 from windlass.worker._settings import Settings
 
@@ -23,6 +22,9 @@ EXECUTION_HEADER = "X-Svc-Execution-Id"
 GENERATION_HEADER = "X-Svc-Claim-Generation"
 # Name of the header that servers of the reference release expect.
 COMPATIBLE_GENERATION_HEADER = "X-Flux-Claim-Generation"
+
+# Above 1: the previous attempt crashed, or its worker was lost.
+ATTEMPT_HEADER = "X-Svc-Attempt"
 
 # A claim returns a new token in place of the one in the frame.
 EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
@@ -67,8 +69,9 @@ class HttpApi:
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         await self._post_for(execution_id, f"/checkpoint/{execution_id}", body, generation)
 
-    async def release(self, execution_id: str, generation: str | None) -> None:
-        await self._post_for(execution_id, f"/release/{execution_id}", None, generation)
+    async def release(self, execution_id: str, generation: str | None, *, crashed: bool) -> None:
+        body = b'{"crashed":true}' if crashed else None
+        await self._post_for(execution_id, f"/release/{execution_id}", body, generation)
 
     async def publish_progress(
         self, execution_id: str, body: bytes, generation: str | None
@@ -230,21 +233,8 @@ def _headers(token: str, body: bytes | None, generation: str | None) -> dict[str
 
 
 def _parse_claim(response: HttpResponse) -> Claim:
-    text = response.body.decode()
-    context = parse_context(loads(text))
-    types = [event.type for event in context.events]
     headers = response.headers
-    return Claim(
-        context,
-        input_text=None if E.WORKFLOW_STARTED in types else slice_json(text, "input"),
-        resume_text=_resume_text(text, types),
-        generation=headers.get(GENERATION_HEADER) or headers.get(COMPATIBLE_GENERATION_HEADER),
-        exec_token=headers.get(EXECUTION_TOKEN_HEADER),
-    )
-
-
-def _resume_text(text: str, types: Sequence[str]) -> str | None:
-    if E.WORKFLOW_RESUMING not in types:
-        return None
-    last = len(types) - 1 - types[::-1].index(E.WORKFLOW_RESUMING)
-    return slice_json(text, "events", last, "value")
+    generation = headers.get(GENERATION_HEADER) or headers.get(COMPATIBLE_GENERATION_HEADER)
+    token = headers.get(EXECUTION_TOKEN_HEADER)
+    attempt = int(headers.get(ATTEMPT_HEADER) or 1)
+    return parse_claim(response.body.decode(), generation, token, attempt)

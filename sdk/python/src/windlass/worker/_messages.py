@@ -41,4 +41,5 @@ def _assignment(payload: dict[str, Any]) -> Assignment:
         ),
         exec_token=payload.get("exec_token"),
         transient=payload.get("transient") is True,
+        runner=payload.get("runner"),
     )

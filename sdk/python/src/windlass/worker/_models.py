@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from windlass._json import loads, slice_json
 from windlass.domain.events import ExecutionEvent
+from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 
 
@@ -34,6 +36,7 @@ class Assignment:
     source: Source
     exec_token: str | None
     transient: bool
+    runner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +50,37 @@ class Cancellation:
 class Claim:
     """Execution claimed by this worker; `generation` is the fencing token of its writes.
 
-    `input_text` and `resume_text` are the JSON of the input and of the last resume's body, exactly
-    as the server sent them.
+    `text` is the JSON of the context, exactly as the server sent it.
     """
 
     context: ExecutionContext[Any]
-    input_text: str | None
-    resume_text: str | None
-    generation: str | None
+    text: str
+    generation: str | None = None
     exec_token: str | None = None
+    # Above 1, the previous attempt crashed.
+    attempt: int = 1
+
+    @property
+    def input_text(self) -> str | None:
+        """The JSON of the input, or None if the log contains it."""
+        types = {event.type for event in self.context.events}
+        return None if E.WORKFLOW_STARTED in types else slice_json(self.text, "input")
+
+    @property
+    def resume_text(self) -> str | None:
+        """The JSON of the last resume's body, or None if there was no resume."""
+        types: Sequence[str] = [event.type for event in self.context.events]
+        if E.WORKFLOW_RESUMING not in types:
+            return None
+        last = len(types) - 1 - types[::-1].index(E.WORKFLOW_RESUMING)
+        return slice_json(self.text, "events", last, "value")
+
+
+def parse_claim(
+    text: str, generation: str | None = None, exec_token: str | None = None, attempt: int = 1
+) -> Claim:
+    """Creates a claim from the server's JSON."""
+    return Claim(parse_context(loads(text)), text, generation, exec_token, attempt)
 
 
 Message = Ping | Assignment | Cancellation

@@ -13,11 +13,12 @@ from typing import Any
 
 from windlass import compat
 from windlass._sources import list_workflows
-from windlass.errors import WorkflowNotFoundError
+from windlass.errors import ImportTimeout, WorkflowNotFoundError
 from windlass.worker._models import Source
 from windlass.workflow import Workflow
 
 MAX_MODULES = 64
+IMPORT_TIMEOUT_S = 30.0
 
 
 class Modules:
@@ -43,10 +44,15 @@ class Modules:
         self._loading.move_to_end(key)
         try:
             # Shielded: cancelling one execution must not cancel the others that wait.
-            module = await asyncio.shield(loading)
-        except Exception:
-            self._loading.pop(key, None)
-            raise
+            async with asyncio.timeout(IMPORT_TIMEOUT_S) as limit:
+                module = await asyncio.shield(loading)
+        except Exception as error:
+            # The import may still run in its thread; then later executions wait for the same one.
+            if not limit.expired():
+                self._loading.pop(key, None)
+                raise
+            message = f"importing the source took longer than {IMPORT_TIMEOUT_S:g} seconds"
+            raise ImportTimeout(message=message) from error
         self._evict_oldest()
         return find_workflow(module, source)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from windlass._entry import Entry
-from windlass.worker._delta import Delta, PendingEntries
+from windlass.worker._delta import Delta, LogEntry, PendingEntries
 
 # New tasks wait while more entries than this are unsent.
 MAX_PENDING_EVENTS = 10_000
@@ -35,7 +34,7 @@ class Outbox:
         self._has_entries = asyncio.Event()
         self._capacity: asyncio.Event | None = None
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: LogEntry) -> None:
         """Appends an entry; it is sent after the checkpoint that is in flight."""
         with self._lock:
             self._pending.add(entry)
@@ -73,7 +72,8 @@ class Outbox:
                 delta = self._pending.take()
                 if len(self._pending) or closed:
                     self._has_entries.set()
-            self._signal_capacity()
+            if delta:
+                self._on_taken(len(delta.events))
             if delta or closed:
                 return delta
 
@@ -82,7 +82,14 @@ class Outbox:
             if self._is_signalled:
                 return
             self._is_signalled = True
-        self._sender_loop.call_soon_threadsafe(self._has_entries.set)
+        if self._user_loop is self._sender_loop:
+            self._has_entries.set()
+        else:
+            self._sender_loop.call_soon_threadsafe(self._has_entries.set)
+
+    def _on_taken(self, count: int) -> None:
+        """Is called when `count` entries have been taken."""
+        self._signal_capacity()
 
     def _signal_capacity(self) -> None:
         if self._capacity is not None:

@@ -39,11 +39,12 @@ class ProgressBuffer:
 
     def add(self, call_id: str, task_name: str, value: Any) -> None:
         """Appends a report. Callable from any thread."""
-        try:
-            item = encode({"task_id": call_id, "task_name": task_name, "value": value})
-        except UnserializableError as error:
-            log.warning("failed to encode progress of task %s: %s", task_name, error)
-            return
+        item = encode_progress(call_id, task_name, value)
+        if item is not None:
+            self.add_item(item)
+
+    def add_item(self, item: str) -> None:
+        """Appends a report that is JSON already. Callable from any thread."""
         with self._lock:
             if len(self._pending) >= MAX_PENDING:
                 return
@@ -77,3 +78,12 @@ class ProgressBuffer:
     def _take(self) -> list[str]:
         with self._lock:
             return [self._pending.popleft() for _ in range(min(MAX_ITEMS, len(self._pending)))]
+
+
+def encode_progress(call_id: str, task_name: str, value: Any) -> str | None:
+    """Returns a report as JSON, or None if its value has no JSON form."""
+    try:
+        return encode({"task_id": call_id, "task_name": task_name, "value": value})
+    except UnserializableError as error:
+        log.warning("failed to encode progress of task %s: %s", task_name, error)
+        return None

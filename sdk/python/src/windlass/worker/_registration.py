@@ -147,7 +147,7 @@ class Registration:
             "resources": _system_info.resources(),
             "labels": dict(self._settings.labels),
             "max_concurrent_executions": self._settings.max_concurrent_executions,
-            "runners": ["inprocess"],
+            "runners": ["inprocess", "subprocess"] if self._settings.children else ["inprocess"],
             "instance": self.session.instance,
             "reconnect_grace": RECONNECT_GRACE_S,
         }

@@ -47,6 +47,11 @@ class RunServices:
         self._execution_id = execution_id
         self._exec_token = exec_token
 
+    @property
+    def authorizes_tasks(self) -> bool:
+        """True if the server requires an authorization check before each task."""
+        return self._api.authorizes_tasks
+
     async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
         """Reads secrets through the worker's route, which checks the workflow's declarations."""
         return await self._call_api(lambda: self._api.fetch_secrets(self._execution_id, names))
@@ -57,7 +62,7 @@ class RunServices:
 
     async def authorize_task(self, task_name: str) -> None:
         """Checks the task against the caller's permissions if the server requires it."""
-        if not self._api.authorizes_tasks:
+        if not self.authorizes_tasks:
             return
         try:
             await self._call_with_token(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -26,7 +26,19 @@ class Settings:
     request_timeout_s: float = 30.0
     # Limit for delivering the settled state of an execution to an unavailable server.
     terminal_deadline_s: float = 300.0
+    # Processes that run workflows; 0: a thread of the worker.
+    children: int = 0
+    # 0: no limit.
+    max_executions_per_child: int = 0
+    max_child_memory_bytes: int = 0
+    # Names or patterns of variables that workflows may read, besides those of the system.
+    pass_env: Sequence[str] = ()
+    # Folders for imports of workflows, and modules that are imported before children start.
+    path: Sequence[str] = ()
+    preload: Sequence[str] = ()
+    log_level: str = "info"
     # Files (PEM): authority of the server's certificate, and a client certificate with its key.
     ca_file: str | None = None
     client_cert: str | None = None
     client_key: str | None = None
+    proxy: str | None = None

@@ -10,17 +10,18 @@ import aiohttp
 
 from windlass._sse import Frame
 from windlass.worker._api import Refused, Unavailable
+from windlass.worker._child_pool import ChildPool
 from windlass.worker._connect_stream import ConnectStream
 from windlass.worker._executions import Executions
 from windlass.worker._health import Health
 from windlass.worker._http_api import HttpApi
+from windlass.worker._local_runner import LocalRunner
 from windlass.worker._messages import MalformedFrame, parse_message
 from windlass.worker._models import Assignment, Cancellation, Ping
-from windlass.worker._modules import Modules
 from windlass.worker._registration import Registration, Session
+from windlass.worker._runner import Runner
 from windlass.worker._settings import Settings
 from windlass.worker._tls import create_ssl_context
-from windlass.worker._user_loop import UserLoop
 from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
@@ -56,23 +57,23 @@ class Worker:
             ssl=create_ssl_context(self._settings),
         )
         unneeded = ("Accept-Encoding", "Content-Type", "User-Agent")
-        user_loop = UserLoop()
-        user_loop.start()
+        runner = ChildPool(self._settings) if self._settings.children else LocalRunner()
         try:
+            await runner.start()
             async with aiohttp.ClientSession(
-                connector=connector, skip_auto_headers=unneeded
+                connector=connector, skip_auto_headers=unneeded, proxy=self._settings.proxy
             ) as http:
-                await self._work(http, user_loop)
+                await self._work(http, runner)
         finally:
-            self.left_code_running = not user_loop.stop(STOP_TIMEOUT_S)
+            self.left_code_running = not await runner.stop(STOP_TIMEOUT_S)
 
-    async def _work(self, http: aiohttp.ClientSession, user_loop: UserLoop) -> None:
+    async def _work(self, http: aiohttp.ClientSession, runner: Runner) -> None:
         registration = Registration(http, self._settings, self._session)
         if not await self._run_until_stopped(registration.register()):
             return
         api = HttpApi(http, self._settings, registration)
-        executions = Executions(WorkerContext(api, self._settings, user_loop, Modules()))
-        health = Health(self._settings, user_loop, executions)
+        executions = Executions(WorkerContext(api, self._settings, runner))
+        health = Health(self._settings, runner, executions)
         stream = ConnectStream(http, self._settings, registration)
         listening = asyncio.create_task(self._read_stream(stream, executions, health, api))
         try:

@@ -1,65 +1,39 @@
-"""Run of a workflow in the user's event loop, controlled from the worker's thread."""
+"""Run of a claimed workflow in the event loop of user code."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from typing import Any
 
 from windlass._lifecycle import advance_execution
 from windlass._run import Run
-from windlass._services import Services
-from windlass.worker._models import Assignment, Claim
-from windlass.worker._outbox import Outbox
-from windlass.worker._worker_context import WorkerContext
+from windlass.worker._models import Source
+from windlass.worker._modules import Modules
 
 log = logging.getLogger("windlass.worker")
 
 
 class WorkflowRun:
-    """Runs a claimed workflow until it is settled or the run is aborted."""
+    """Runs a workflow until it is settled or the run is stopped. Used only in the user's loop."""
 
     def __init__(
-        self,
-        worker_context: WorkerContext,
-        assignment: Assignment,
-        claim: Claim,
-        outbox: Outbox,
-        services: Services,
+        self, modules: Modules, source: Source, run: Run, on_end: Callable[[], None]
     ) -> None:
-        self._user_loop = worker_context.user_loop
-        self._modules = worker_context.modules
-        self._source = assignment.source
-        self._outbox = outbox
-        self._run = Run(
-            claim.context,
-            outbox,
-            services,
-            input_text=claim.input_text,
-            resume_text=claim.resume_text,
-            transient=assignment.transient,
-            version=assignment.source.version,
-        )
+        self._modules = modules
+        self._source = source
+        self._run = run
+        self._on_end = on_end
         self._task: asyncio.Task[None] | None = None
         self._entered = False
 
-    def start(self) -> None:
-        """Schedules the run in the user's event loop."""
-        self._user_loop.call(self._begin)
+    def begin(self) -> None:
+        """Starts the run."""
+        self._task = asyncio.get_running_loop().create_task(self._work())
 
-    def cancel(self) -> None:
-        """Cancels the workflow. It may clean up or even complete before it ends."""
-        self._user_loop.call(self._stop, False)
-
-    def abort(self) -> None:
-        """Stops the workflow without recording anything more."""
-        self._run.close()
-        self._user_loop.call(self._stop, True)
-
-    def _begin(self) -> None:
-        self._task = self._user_loop.loop.create_task(self._work())
-
-    def _stop(self, closing: bool) -> None:
+    def stop(self, *, closing: bool) -> None:
+        """Cancels the workflow, which may clean up; if `closing`, it can record nothing more."""
         if not closing:
             self._run.request_cancel()
         # A task that is cancelled before its first step never runs and could record no outcome.
@@ -75,7 +49,7 @@ class WorkflowRun:
         except BaseException:
             log.exception("failed to run execution %s", self._run.context.execution_id)
         finally:
-            self._outbox.close()
+            self._on_end()
 
     async def _body(self) -> Any:
         if self._run.is_cancelled:

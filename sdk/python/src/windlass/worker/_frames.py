@@ -1,0 +1,86 @@
+"""Frames between the worker and its children: bytes in both directions, without I/O."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+_HEADER = struct.Struct("!IBI")
+
+# Of what a child sends, the largest are entries, which the log limits to 16 MiB.
+MAX_CHILD_FRAME_BYTES = 32 * 1024 * 1024
+# The log of an execution in one frame.
+MAX_PARENT_FRAME_BYTES = 1024 * 1024 * 1024
+
+
+class FrameKind(IntEnum):
+    """Kinds of frames; `run` of a frame is the number of an execution in this child."""
+
+    # Worker to child
+    RUN = 1  # JSON of the assignment, a line end, the text of the claim
+    CANCEL = 2
+    ABORT = 3
+    ANSWER = 4  # JSON {"id", "result"} or {"id", "error"}
+    TAKEN = 5  # number of entries that the worker has taken since the last TAKEN
+    PROBE = 6
+    # Child to worker
+    READY = 16
+    ENTRY = 17  # the state after the entry, a line end, the entry's JSON
+    END = 18
+    CALL = 19  # JSON {"id", "method", "args"}
+    DROP_CALL = 20  # id of a call whose answer is no longer awaited
+    PROGRESS = 21  # JSON {"task_id", "task_name", "value"}
+    PROBED = 22
+
+
+class InvalidFrame(Exception):
+    """The other side sent bytes that are no frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildFrame:
+    """One frame."""
+
+    kind: FrameKind
+    run: int
+    payload: bytes
+
+
+def encode_frame(kind: FrameKind, run: int = 0, payload: bytes = b"") -> bytes:
+    """Returns the bytes of a frame: length of the payload, kind, run, payload."""
+    return _HEADER.pack(len(payload), kind, run) + payload
+
+
+class FrameDecoder:
+    """Incremental decoder: accepts chunks cut anywhere and returns complete frames."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._max_bytes = max_bytes
+        self._buffer = bytearray()
+
+    def feed(self, chunk: bytes) -> Iterator[ChildFrame]:
+        """Yields the frames that end in this chunk. Raises InvalidFrame."""
+        self._buffer += chunk
+        start = 0
+        try:
+            while len(self._buffer) - start >= _HEADER.size:
+                length, kind, run = _HEADER.unpack_from(self._buffer, start)
+                if length > self._max_bytes:
+                    raise InvalidFrame(f"a frame of {length} bytes")
+                end = start + _HEADER.size + length
+                if len(self._buffer) < end:
+                    break
+                payload = bytes(memoryview(self._buffer)[start + _HEADER.size : end])
+                start = end
+                yield ChildFrame(_to_kind(kind), run, payload)
+        finally:
+            del self._buffer[:start]
+
+
+def _to_kind(number: int) -> FrameKind:
+    try:
+        return FrameKind(number)
+    except ValueError:
+        raise InvalidFrame(f"a frame of the unknown kind {number}") from None

@@ -1,0 +1,89 @@
+"""Runs in a thread of the worker's process: `--children 0`."""
+
+from __future__ import annotations
+
+import asyncio
+
+from windlass._run import Run
+from windlass.worker._models import Assignment, Claim
+from windlass.worker._modules import Modules
+from windlass.worker._outbox import Outbox
+from windlass.worker._progress_buffer import ProgressBuffer
+from windlass.worker._run_services import RunServices
+from windlass.worker._user_loop import UserLoop
+from windlass.worker._workflow_run import WorkflowRun
+
+
+class LocalRunner:
+    """Runner with one event loop in one thread."""
+
+    def __init__(self) -> None:
+        self._user_loop = UserLoop()
+        self._modules = Modules()
+
+    @property
+    def lag_s(self) -> float:
+        """Delay of the last answered probe, in seconds."""
+        return self._user_loop.lag_s
+
+    async def start(self) -> None:
+        """Starts the thread."""
+        self._user_loop.start()
+
+    def create_run(
+        self,
+        assignment: Assignment,
+        claim: Claim,
+        services: RunServices,
+        progress: ProgressBuffer,
+    ) -> LocalRun:
+        """Creates the run of a claimed execution."""
+        return LocalRun(self._user_loop, self._modules, assignment, claim, services)
+
+    def probe(self) -> float:
+        """Probes the loop; returns for how long an earlier probe is unanswered."""
+        return self._user_loop.probe()
+
+    async def stop(self, timeout_s: float) -> bool:
+        """Stops the loop. Returns False if user code still occupies one of its threads."""
+        return self._user_loop.stop(timeout_s)
+
+
+class LocalRun:
+    """Run in the user's thread, controlled from the worker's."""
+
+    is_crashed = False
+
+    def __init__(
+        self,
+        user_loop: UserLoop,
+        modules: Modules,
+        assignment: Assignment,
+        claim: Claim,
+        services: RunServices,
+    ) -> None:
+        self._user_loop = user_loop
+        self.outbox = Outbox(asyncio.get_running_loop(), user_loop.loop)
+        self._run = Run(
+            claim.context,
+            self.outbox,
+            services,
+            input_text=claim.input_text,
+            resume_text=claim.resume_text,
+            transient=assignment.transient,
+            version=assignment.source.version,
+        )
+        self._workflow_run = WorkflowRun(modules, assignment.source, self._run, self.outbox.close)
+
+    def start(self) -> None:
+        """Schedules the run in the user's event loop."""
+        self._user_loop.call(self._workflow_run.begin)
+
+    def cancel(self) -> None:
+        """Cancels the workflow."""
+        self._user_loop.call(lambda: self._workflow_run.stop(closing=False))
+
+    def abort(self) -> None:
+        """Stops the workflow without recording anything more."""
+        self._run.close()
+        self._user_loop.call(lambda: self._workflow_run.stop(closing=True))

@@ -1,0 +1,220 @@
+"""One run in a child, as the worker sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from windlass._entry import create_entry
+from windlass._json import encode, loads
+from windlass._services import WorkflowTarget
+from windlass.domain.events import ExecutionEventType as E
+from windlass.domain.state import ExecutionState
+from windlass.worker._child_process import ChildProcess
+from windlass.worker._child_services import to_error_members
+from windlass.worker._frames import ChildFrame, FrameKind
+from windlass.worker._models import Assignment, Claim
+from windlass.worker._outbox import MAX_PENDING_EVENTS, Outbox
+from windlass.worker._progress_buffer import ProgressBuffer
+from windlass.worker._run_services import RunServices
+
+log = logging.getLogger("windlass.worker")
+
+# Half of the server's limit, after which it ends the execution itself.
+CANCEL_GRACE_S = 30.0
+# Time for user code to end after its run has ended.
+ABORT_GRACE_S = 10.0
+# A child whose loop has not answered for this long is killed if a run in it must end.
+BLOCKED_S = 5.0
+
+SUBPROCESS = "subprocess"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedEntry:
+    """Entry of a child: its JSON text and the execution state after it."""
+
+    text: str
+    state: ExecutionState
+
+
+class Pool(Protocol):
+    """Pool that assigns runs to children."""
+
+    def assign(self, run: RemoteRun) -> ChildProcess:
+        """Returns the child for a run."""
+
+    def retire(self, child: ChildProcess) -> None:
+        """Gives a child no more executions."""
+
+
+class ChildOutbox(Outbox):
+    """Outbox whose run waits in a child: it sends it the number of entries that have been taken."""
+
+    def __init__(self, run: RemoteRun) -> None:
+        loop = asyncio.get_running_loop()
+        super().__init__(loop, loop)
+        self._run = run
+        self._taken = 0
+
+    def _on_taken(self, count: int) -> None:
+        self._taken += count
+        if self._taken >= MAX_PENDING_EVENTS // 10:
+            self._run.send(FrameKind.TAKEN, str(self._taken).encode())
+            self._taken = 0
+
+
+class RemoteRun:
+    """Run of a claimed execution in a child. All methods run in the worker's loop."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        number: int,
+        assignment: Assignment,
+        claim: Claim,
+        services: RunServices,
+        progress: ProgressBuffer,
+    ) -> None:
+        self.number = number
+        self.execution_id = claim.context.execution_id
+        self.is_alone = assignment.runner == SUBPROCESS or claim.attempt > 1
+        self.is_crashed = False
+        self.is_abandoned = False
+        self.outbox: Outbox = ChildOutbox(self)
+        self._pool = pool
+        self._assignment = assignment
+        self._claim = claim
+        self._services = services
+        self._progress = progress
+        self._child: ChildProcess | None = None
+        self._calls: dict[int, asyncio.Task[None]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Sends the execution to a child."""
+        header = {
+            "source": asdict(self._assignment.source),
+            "transient": self._assignment.transient,
+            "authorizes_tasks": self._services.authorizes_tasks,
+            "is_cancelled": self._timer is not None,
+        }
+        self._child = self._pool.assign(self)
+        self._child.add_run(self, f"{json.dumps(header)}\n{self._claim.text}".encode())
+
+    def cancel(self) -> None:
+        """Cancels the workflow; after CANCEL_GRACE_S, the worker ends it."""
+        self.send(FrameKind.CANCEL)
+        self._set_timer(CANCEL_GRACE_S, self._on_cancel_ignored)
+
+    def abort(self) -> None:
+        """Stops the workflow without recording anything more."""
+        if self._child is None or self.is_abandoned:
+            return
+        self.is_abandoned = True
+        self._stop_calls()
+        self.send(FrameKind.ABORT)
+        self._child.end_if_idle()
+        self._set_timer(ABORT_GRACE_S, self._on_abort_ignored)
+
+    def send(self, kind: FrameKind, payload: bytes = b"") -> None:
+        """Sends a frame about this run, unless it has ended."""
+        if self._child is not None and self.number in self._child.runs:
+            self._child.send(kind, self.number, payload)
+
+    def handle(self, frame: ChildFrame) -> None:
+        """Handles a frame of the child about this run."""
+        match frame.kind:
+            case FrameKind.ENTRY:
+                state, _, text = frame.payload.decode().partition("\n")
+                if not self.is_abandoned:
+                    self.outbox.record(ReceivedEntry(text, ExecutionState(state)))
+            case FrameKind.PROGRESS:
+                if not self.is_abandoned:
+                    self._progress.add_item(frame.payload.decode())
+            case FrameKind.CALL:
+                self._begin_call(loads(frame.payload))
+            case FrameKind.DROP_CALL:
+                if call := self._calls.get(int(frame.payload)):
+                    call.cancel()
+            case FrameKind.END:
+                self._end()
+
+    def on_child_ended(self, *, crashed: bool) -> None:
+        """Ends the run because its child has ended."""
+        self.is_crashed = crashed
+        self._end()
+
+    def _end(self) -> None:
+        self._stop_calls()
+        if self._timer is not None:
+            self._timer.cancel()
+        self.outbox.close()
+
+    def _set_timer(self, delay_s: float, on_time: Any) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(delay_s, on_time)
+
+    def _on_cancel_ignored(self) -> None:
+        """Ends a cancelled execution whose code still runs."""
+        log.warning("execution %s ignores its cancellation; its child ends", self.execution_id)
+        name = self._claim.context.workflow_name
+        source = f"{name}_{self.execution_id}"
+        state = ExecutionState.CANCELLED
+        self.outbox.record(create_entry(E.WORKFLOW_CANCELLED, source, name, None, state))
+        self.outbox.close()
+        self.abort()
+        self._on_abort_ignored()
+
+    def _on_abort_ignored(self) -> None:
+        """Retires the child in which code of this run still runs, or kills it if it is blocked."""
+        child = self._child
+        if child is None or self.number not in child.runs:
+            return
+        self._pool.retire(child)
+        if child.unanswered_s() > BLOCKED_S:
+            child.kill()
+
+    def _stop_calls(self) -> None:
+        for call in self._calls.values():
+            call.cancel()
+
+    def _begin_call(self, request: Mapping[str, Any]) -> None:
+        if self.is_abandoned:
+            return
+        number = int(request["id"])
+        call = asyncio.create_task(self._answer(number, request["method"], request["args"]))
+        self._calls[number] = call
+        call.add_done_callback(lambda _: self._calls.pop(number, None))
+
+    async def _answer(self, number: int, method: str, args: list[Any]) -> None:
+        try:
+            answer = {"id": number, "result": await self._call(method, args)}
+        except Exception as error:
+            answer = {"id": number, "error": to_error_members(error)}
+        self.send(FrameKind.ANSWER, encode(answer).encode())
+
+    async def _call(self, method: str, args: list[Any]) -> Any:
+        services = self._services
+        match method, args:
+            case "fetch_secrets", [list(names)]:
+                return await services.fetch_secrets(names)
+            case "fetch_configs", [list(names)]:
+                return await services.fetch_configs(names)
+            case "authorize_task", [str(task_name)]:
+                return await services.authorize_task(task_name)
+            case "request_approval", [str(call_id), str(task_name)]:
+                return await services.request_approval(call_id, task_name)
+            case "find_approval", [str(call_id)]:
+                found = await services.find_approval(call_id)
+                return None if found is None else asdict(found)
+            case "call_workflow", [str(namespace), str(name), input, str(key), bool(wait)]:
+                target = WorkflowTarget(namespace, name)
+                return await services.call_workflow(target, input, key=key, wait=wait)
+            case _:
+                raise ValueError(f"unknown service {method!r}")
