@@ -7,6 +7,7 @@ from pathlib import Path
 from uuid import uuid4
 
 TEMPORARY_SUFFIX = ".tmp"
+KEY_BYTES = 32
 
 
 def make_private_folder(path: Path) -> None:
@@ -34,3 +35,21 @@ def write_private_file(path: Path, content: bytes) -> None:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def shared_key(path: Path) -> bytes:
+    """Returns the 32 random bytes of a key file, which the first process that asks creates."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        make_private_folder(path.parent)
+    candidate = path.parent / f"{uuid4().hex}{TEMPORARY_SUFFIX}"
+    write_private_file(candidate, os.urandom(KEY_BYTES))
+    try:
+        # Fails if another process was faster. The file appears with all of its content.
+        os.link(candidate, path)
+    except FileExistsError:
+        pass
+    finally:
+        candidate.unlink()
+    return path.read_bytes()

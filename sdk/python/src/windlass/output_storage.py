@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import pickle
 import re
@@ -13,10 +14,15 @@ from uuid import uuid4
 
 from windlass._json import encode
 from windlass._namespace import current_namespace, namespace_folder
-from windlass._private_files import make_private_folder, write_private_file
+from windlass._private_files import make_private_folder, shared_key, write_private_file
 from windlass.errors import UnserializableError
 
 DEFAULT_DIRECTORY = Path(".windlass") / "outputs"
+
+KEY_FILE = ".signing-key"
+MIN_KEY_BYTES = 16
+SIGNED = b"windlass-signed-pickle-1\n"
+SIGNATURE_BYTES = 32
 
 _MEMBERS = {"storage_type", "reference_id", "metadata"}
 _FILE_NAME = re.compile(r"[0-9a-f]{32}")
@@ -56,6 +62,14 @@ class OutputStorage(ABC):
     def retrieve(self, reference: OutputStorageReference) -> Any:
         """Returns the value that was passed to `store`."""
 
+    def delete(self, reference: OutputStorageReference) -> None:
+        """Deletes a stored value; one that no longer exists is no error.
+
+        An execution that has not ended cannot continue without the results that its log refers to,
+        so nothing in the SDK calls this. Raises NotImplementedError by default.
+        """
+        raise NotImplementedError(f"{type(self).__name__} cannot delete values")
+
 
 class InlineOutputStorage(OutputStorage):
     """Stores results in the log itself. The default."""
@@ -65,6 +79,9 @@ class InlineOutputStorage(OutputStorage):
 
     def retrieve(self, reference: OutputStorageReference) -> Any:
         return reference.metadata.get("value")
+
+    def delete(self, reference: OutputStorageReference) -> None:
+        """Does nothing: the value is deleted with the log."""
 
 
 def inline_result(reference_id: str, value: Any, text: str) -> tuple[dict[str, Any], str]:
@@ -81,18 +98,32 @@ class LocalFileStorage(OutputStorage):
     workers that share it, and run as the same user, can continue an execution with such results:
     folders have mode 0700 and files 0600. Each namespace has a folder of its own. The serializer
     `"pickle"` stores any Python value, `"json"` only values that JSON can represent.
+
+    Whoever can write a pickle can run code in the process that reads it. Pickles are therefore
+    signed, together with the name of their file, and others are refused. The key is `signing_key`,
+    or a file `.signing-key` of the directory, which is created when it is missing; pass a key of at
+    least 16 bytes if others can write to the directory. `accept_unsigned` also reads pickles of
+    releases that did not sign them.
     """
 
     def __init__(
         self,
         directory: str | Path = DEFAULT_DIRECTORY,
         serializer: Literal["pickle", "json"] = "pickle",
+        *,
+        signing_key: bytes | None = None,
+        accept_unsigned: bool = False,
     ) -> None:
+        if signing_key is not None and len(signing_key) < MIN_KEY_BYTES:
+            raise ValueError(f"signing_key must have at least {MIN_KEY_BYTES} bytes")
         self._directory = Path(directory)
         self._serializer = serializer
+        self._signing_key = signing_key
+        self._accept_unsigned = accept_unsigned
 
     def store(self, reference_id: str, value: Any) -> OutputStorageReference:
-        content = _pickled(value) if self._serializer == "pickle" else encode(value).encode()
+        is_pickle = self._serializer == "pickle"
+        content = _pickled(value) if is_pickle else encode(value).encode()
         # A reference id is unique only within its execution, so each file gets a random name.
         name = uuid4().hex
         make_private_folder(self._directory)
@@ -101,19 +132,53 @@ class LocalFileStorage(OutputStorage):
             folder = namespace_folder(namespace)
             make_private_folder(self._directory / folder)
             name = f"{folder}/{name}"
+        if is_pickle:
+            content = SIGNED + self._sign(name, content) + content
         write_private_file(self._directory / name, content)
         metadata = {"serializer": self._serializer, "file": name}
         return OutputStorageReference("local_file", reference_id, metadata)
 
     def retrieve(self, reference: OutputStorageReference) -> Any:
+        name = self._name_of(reference)
+        content = (self._directory / name).read_bytes()
+        if reference.metadata.get("serializer") == "pickle":
+            return pickle.loads(self._verified(name, content))
+        return json.loads(content)
+
+    def delete(self, reference: OutputStorageReference) -> None:
+        """Deletes the file; a missing one is no error."""
+        (self._directory / self._name_of(reference)).unlink(missing_ok=True)
+
+    def _name_of(self, reference: OutputStorageReference) -> str:
         name = str(reference.metadata.get("file"))
         file = name.rpartition("/")[2]
         if not _FILE_NAME.fullmatch(file) or name not in _readable_names(file):
             raise ValueError(f"the reference names no file of this namespace: {name!r}")
-        content = (self._directory / name).read_bytes()
-        if reference.metadata.get("serializer") == "pickle":
-            return pickle.loads(content)
-        return json.loads(content)
+        return name
+
+    def _verified(self, name: str, content: bytes) -> bytes:
+        """Returns the pickle of a signed file. Raises ValueError without a valid signature."""
+        if not content.startswith(SIGNED):
+            if self._accept_unsigned:
+                return content
+            raise ValueError(
+                f"the pickle {name} is not signed; if an earlier release wrote it, pass "
+                "accept_unsigned=True to LocalFileStorage"
+            )
+        start = len(SIGNED) + SIGNATURE_BYTES
+        signature, pickled = content[len(SIGNED) : start], content[start:]
+        if not hmac.compare_digest(signature, self._sign(name, pickled)):
+            raise ValueError(
+                f"the signature of the pickle {name} is wrong: the file was changed, or written "
+                "with another signing_key"
+            )
+        return pickled
+
+    def _sign(self, name: str, pickled: bytes) -> bytes:
+        if self._signing_key is None:
+            self._signing_key = shared_key(self._directory / KEY_FILE)
+        # The name has a fixed set of characters, so the separator is unambiguous.
+        return hmac.digest(self._signing_key, name.encode() + b"\0" + pickled, "sha256")
 
 
 def _readable_names(file: str) -> set[str]:
