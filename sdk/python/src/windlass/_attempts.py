@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
 
-from windlass._failures import describe_failure
 from windlass._policies import Retry
 from windlass._run import Run
 from windlass._task_call import Call
@@ -36,8 +35,8 @@ class Attempts(Generic[T]):
     """Attempts of one call.
 
     `attempt` runs one attempt, given its number from 0; `store` converts its result into the form
-    in which the log holds it; `restore` returns the exception of a recorded failure. `started_at`
-    is the start of the first attempt, in whichever run that was.
+    in which the log holds it; `describe` and `restore` convert failures likewise. `started_at` is
+    the start of the first attempt, in whichever run that was.
     """
 
     policy: Retry
@@ -47,6 +46,7 @@ class Attempts(Generic[T]):
     attempt: Callable[[int], Awaitable[Any]]
     store: Callable[[Any], Awaitable[T]]
     restore: Callable[[Mapping[str, Any]], ExecutionError]
+    describe: Callable[[BaseException], dict[str, Any]]
     # True if a time limit runs during the delays, too.
     has_limit: bool = False
 
@@ -87,7 +87,7 @@ class Attempts(Generic[T]):
         permitted = self.policy.permits(failure)
         if self.policy.attempts == 1 or not (permitted or number):
             raise failure
-        record = {**self._describe(number), "failure": describe_failure(failure)}
+        record = {**self._describe(number), "failure": self.describe(failure)}
         delay = self._delay_before(number + 1, failure)
         elapsed_s = self.run.elapsed_s(self.started_at) + delay
         has_next = permitted and self.policy.permits_start_after(elapsed_s)

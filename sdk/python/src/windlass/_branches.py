@@ -76,6 +76,17 @@ def check_limit(limit: int | None) -> None:
         raise ValueError(f"limit must be a positive integer or None, not {limit!r}")
 
 
+def refuse_sensitive(what: str, calls: Sequence[Any]) -> None:
+    """Raises ValueError if a call or a task is sensitive: `what` would record its result."""
+    for call in calls:
+        options = getattr(call, "options", None)
+        if getattr(call, "is_sensitive", False) or getattr(options, "sensitive", False):
+            raise ValueError(
+                f"{what} records the results of its calls, and {call} is sensitive; "
+                "use as_completed or task.map, or await it alone"
+            )
+
+
 def close_unawaited(calls: Sequence[Any]) -> None:
     """Closes the calls that were never awaited; without it, Python would warn about each."""
     for call in calls:

@@ -35,6 +35,13 @@ MAX_CAUSES = 5
 # Attributes of the SDK's errors that `restore_failure` sets itself.
 _BUILT_UP = {"inner_exception", "message", "__notes__", "__windlass_failure__"}
 
+_WITHOUT_VALUES = (
+    errors.ApprovalRejected,
+    errors.ExecutionTimeoutError,
+    errors.RequestRefusedError,
+    errors.TaskAuthorizationError,
+)
+
 _PACKAGE = __name__.partition(".")[0]
 
 
@@ -46,6 +53,18 @@ def describe_failure(error: BaseException) -> dict[str, Any]:
     (the same members, or null).
     """
     return _describe(error, MAX_CAUSES)
+
+
+def describe_without_values(error: BaseException) -> dict[str, Any]:
+    """Returns an exception as the log holds it for a sensitive task: its type and traceback.
+
+    What the server or the SDK itself refused is described in full.
+    """
+    described = describe_failure(error)
+    if isinstance(root_cause(error), _WITHOUT_VALUES):
+        return described
+    message = "the message is not recorded, because the task is sensitive"
+    return {**described, "message": message, "args": None, "attributes": {}, "cause": None}
 
 
 def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> ExecutionError:

@@ -28,8 +28,9 @@ def heartbeat(details: Any = None) -> None:
     """Shows that the current attempt is alive; callable from threads, at any rate.
 
     `details`, a JSON value, say how far the task has come. The next attempt reads the last recorded
-    ones as `current().heartbeat_details`, also on another worker; they may be ten seconds old. A
-    task that continues from there must not call other tasks: the same calls would count as others.
+    ones as `current().heartbeat_details`, also on another worker; they may be ten seconds old.
+    Those of a sensitive task are not recorded. A task that continues from details must not call
+    other tasks: the same calls would count as others.
     Does nothing outside a task. Raises ExecutionContextNotFoundError outside a run and
     UnserializableError for details without a JSON form.
 
@@ -41,14 +42,17 @@ def heartbeat(details: Any = None) -> None:
     plain = loads(encode(details))
     if scope.attempt.heartbeat is not None and not scope.attempt.is_cancelled:
         scope.attempt.heartbeat(plain)
-        if plain is not None:
+        if plain is not None and not scope.is_sensitive:
             scope.run.services.publish_progress(scope.call_id, scope.task_name, plain)
 
 
 class HeartbeatMonitor:
     """Heartbeats of one attempt."""
 
-    def __init__(self, run: Run, call: Call, timeout_s: float) -> None:
+    def __init__(
+        self, run: Run, call: Call, timeout_s: float, *, is_sensitive: bool = False
+    ) -> None:
+        self._is_sensitive = is_sensitive
         self._run = run
         self._call = call
         self._timeout_s = timeout_s
@@ -98,6 +102,7 @@ class HeartbeatMonitor:
         """Records the last details, for later attempts in this run and in others."""
         details, self._unrecorded = self._unrecorded, None
         if details is not None and not self._run.is_closed:
-            value = {HEARTBEAT: details}
-            self._run.record_task(E.TASK_STARTED, self._call.id, self._call.name, value)
+            if not self._is_sensitive:
+                value = {HEARTBEAT: details}
+                self._run.record_task(E.TASK_STARTED, self._call.id, self._call.name, value)
             self._run.replay.add_heartbeat(self._call.id, details)

@@ -43,6 +43,7 @@ class TaskOptionNames(TypedDict, total=False):
     separate_approver: bool
     required_permissions: Sequence[str]
     record_arguments: bool
+    sensitive: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,9 @@ class TaskOptions:
             approval.
         required_permissions: further permissions that the caller needs.
         record_arguments: records the arguments in the log; above 64 KiB only size and hash.
+        sensitive: keeps values of the task out of log, progress and worker log: arguments, results,
+            and everything of failures but type and traceback. Needs `output_storage`, unless the
+            task is annotated to return None.
     """
 
     name: str | None = None
@@ -102,6 +106,7 @@ class TaskOptions:
     separate_approver: bool = False
     required_permissions: Sequence[str] = ()
     record_arguments: bool = True
+    sensitive: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -113,7 +118,13 @@ class TaskOptions:
             raise TypeError(f"retry must be a Retry, not {self.retry!r}")
         if not isinstance(self.cache, Cache):
             check_flag("cache", self.cache)
-        for name in ("metadata", "auth_exempt", "separate_approver", "record_arguments"):
+        for name in (
+            "metadata",
+            "auth_exempt",
+            "separate_approver",
+            "record_arguments",
+            "sensitive",
+        ):
             check_flag(name, getattr(self, name))
         for name in ("secret_requests", "config_requests", "required_permissions"):
             check_texts(name, getattr(self, name))

@@ -229,6 +229,7 @@ class Scope:
     attempt: Attempt = field(default_factory=Attempt)
     branches: tuple[set[asyncio.Task[Any]], ...] = ()
     is_compensating: bool = False
+    is_sensitive: bool = False
 
     @property
     def is_cancelled(self) -> bool:

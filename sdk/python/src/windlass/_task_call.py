@@ -84,7 +84,7 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
     Until it is awaited or closed, its run lists it with the place where it was created.
     """
 
-    __slots__ = ("__windlass_id__", "_coroutine", "_run", "decode", "names")
+    __slots__ = ("__windlass_id__", "_coroutine", "_run", "decode", "is_sensitive", "names")
 
     def __init__(
         self,
@@ -93,11 +93,14 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
         coroutine: Coroutine[Any, Any, R_co],
         decode: Callable[[Any], Any],
         names: Mapping[str, Any] | None = None,
+        *,
+        is_sensitive: bool = False,
     ) -> None:
         self.__windlass_id__ = id
         self.decode = decode
         # Globals of the task's module, where exception classes are looked up.
         self.names = names or {}
+        self.is_sensitive = is_sensitive
         self._coroutine = coroutine
         self._run = run
         place = find_caller()

@@ -16,6 +16,12 @@ def check_task(func: Callable[..., Any], options: TaskOptions) -> None:
     if inspect.isasyncgenfunction(func):
         raise TypeError(f"{label} is an async generator; a task returns one value, such as a list")
     signature = inspect.signature(func)
+    returns_nothing = signature.return_annotation in (None, "None")
+    if options.sensitive and options.output_storage is None and not returns_nothing:
+        raise TypeError(
+            f"the sensitive task {label} needs output_storage, since the log must not hold its "
+            "result; annotate it with -> None if it has none"
+        )
     if options.name:
         _check_template("name", options.name, signature)
     for template in options.config_requests:

@@ -18,7 +18,7 @@ from windlass._body import run_body
 from windlass._cache import CacheKey
 from windlass._code_hash import code_hash
 from windlass._entry import check_size
-from windlass._failures import describe_failure, restore_failure
+from windlass._failures import describe_failure, describe_without_values, restore_failure
 from windlass._heartbeat import HeartbeatMonitor
 from windlass._json import encode, encode_for_display, loads
 from windlass._option_checks import to_seconds
@@ -122,6 +122,7 @@ class TaskExecution:
             attempt=partial(self._attempt, deadline),
             store=self._store,
             restore=self._restore,
+            describe=self._describe,
             has_limit=total_s > 0,
         )
         if not total_s:
@@ -156,7 +157,12 @@ class TaskExecution:
         number = attempt.number
         path = f"{self.call.id}~retry{number}" if number else self.call.id
         injected = await self._resolve_injected()
-        monitor = HeartbeatMonitor(self.run, self.call, self.options.heartbeat_timeout)
+        monitor = HeartbeatMonitor(
+            self.run,
+            self.call,
+            self.options.heartbeat_timeout,
+            is_sensitive=self.options.sensitive,
+        )
         return await monitor.watch(
             attempt, partial(self._run_body, self.func, path, attempt, injected)
         )
@@ -181,7 +187,7 @@ class TaskExecution:
         if options.fallback:
             return await self._run_fallback(options.fallback, error)
         if options.rollback:
-            self._record_arguments(E.TASK_ROLLBACK_STARTED, failure=describe_failure(error))
+            self._record_arguments(E.TASK_ROLLBACK_STARTED, failure=self._describe(error))
             try:
                 output = await self._run_body(
                     options.rollback, f"{self.call.id}~rollback", Attempt()
@@ -189,17 +195,17 @@ class TaskExecution:
                 rolled_back = await self._store(output, decode=False)
                 self._record(E.TASK_ROLLBACK_COMPLETED, rolled_back.form)
             except Exception as failure:
-                self._record(E.TASK_ROLLBACK_FAILED, describe_failure(failure))
+                self._record(E.TASK_ROLLBACK_FAILED, self._describe(failure))
                 raise self._record_failure(failure) from error
         raise self._record_failure(error) from error
 
     async def _run_fallback(self, fallback: Callable[..., Any], error: Exception) -> Any:
-        self._record_arguments(E.TASK_FALLBACK_STARTED, failure=describe_failure(error))
+        self._record_arguments(E.TASK_FALLBACK_STARTED, failure=self._describe(error))
         try:
             value = await self._run_body(fallback, f"{self.call.id}~fallback", Attempt())
             result = await self._store(value)
         except Exception as failure:
-            described = describe_failure(failure)
+            described = self._describe(failure)
             self._record(E.TASK_FALLBACK_FAILED, described)
             raise self._restore(described) from error
         self._record(E.TASK_FALLBACK_COMPLETED, result.form, value_text=result.text)
@@ -207,7 +213,7 @@ class TaskExecution:
         return result.value
 
     def _record_failure(self, error: Exception) -> ExecutionError:
-        described = describe_failure(error)
+        described = self._describe(error)
         # Without the message: it may contain values of the workflow, which no log should hold.
         log.warning(
             "task %s of execution %s failed: %s\n%s",
@@ -218,6 +224,10 @@ class TaskExecution:
         )
         self._record(E.TASK_FAILED, InlineOutputStorage().store(self.call.id, described).to_dict())
         return self._restore(described)
+
+    def _describe(self, error: BaseException) -> dict[str, Any]:
+        is_sensitive = self.options.sensitive
+        return describe_without_values(error) if is_sensitive else describe_failure(error)
 
     def _restore(self, failure: Mapping[str, Any]) -> ExecutionError:
         return restore_failure(failure, getattr(self.func, "__globals__", {}))
@@ -235,6 +245,7 @@ class TaskExecution:
         outer = require_scope()
         scope = replace(
             outer,
+            is_sensitive=self.options.sensitive,
             branches=outer.branches if self.belongs_to_saga else (),
             path=path,
             call_id=self.call.id,
@@ -292,7 +303,7 @@ class TaskExecution:
     def _record_arguments(self, type: E, *, failure: Mapping[str, Any] | None = None) -> None:
         """Records an event with the call's arguments; large ones by size and hash."""
         arguments: dict[str, Any] = {}
-        if self.options.record_arguments:
+        if self.options.record_arguments and not self.options.sensitive:
             arguments = to_recordable(self.call.arguments)
             text = encode_for_display(arguments)
             if len(text) > MAX_ARGUMENTS:

@@ -99,7 +99,7 @@ class LocalFileStorage(OutputStorage):
     folders have mode 0700 and files 0600. Each namespace has a folder of its own. The serializer
     `"pickle"` stores any Python value, `"json"` only values that JSON can represent.
 
-    Whoever can write a pickle can run code in the process that reads it. Pickles are therefore
+    A process that reads a pickle runs code that the writer has chosen. Pickles are therefore
     signed, together with the name of their file, and others are refused. The key is `signing_key`,
     or a file `.signing-key` of the directory, which is created when it is missing; pass a key of at
     least 16 bytes if others can write to the directory. `accept_unsigned` also reads pickles of

@@ -86,6 +86,7 @@ class Task(Generic[P, R]):
             procedure(scope.run, call, self.options),
             partial(self.decode, call),
             getattr(self.func, "__globals__", None),
+            is_sensitive=self.options.sensitive,
         )
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:

@@ -6,7 +6,13 @@ import asyncio
 from collections.abc import Awaitable, Sequence
 from typing import Any, TypeVar
 
-from windlass._branches import Branch, cancel_branches, close_unawaited, start_branches
+from windlass._branches import (
+    Branch,
+    cancel_branches,
+    close_unawaited,
+    refuse_sensitive,
+    start_branches,
+)
 from windlass._options import TaskOptions
 from windlass._parking import only_awaits
 from windlass._run import Run
@@ -29,6 +35,7 @@ async def first(*calls: Awaitable[T]) -> T:
     """
     if not calls:
         raise ValueError("first needs at least one call")
+    refuse_sensitive("first", calls)
     options = TaskOptions(name="first", auth_exempt=True)
     result: T = await Task(_calls, options, procedure=_execute_first)(*calls)
     return result

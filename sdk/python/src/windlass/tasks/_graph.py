@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from windlass._branches import refuse_sensitive
 from windlass._options import TaskOptions
 from windlass._parking import only_awaits
 from windlass._task_call import Call
@@ -56,9 +57,10 @@ class Graph:
         self._edges: list[Edge] = []
 
     def add_node(self, name: str, action: Action) -> Graph:
-        """Adds a task or function as a node. Raises ValueError if the name is taken."""
+        """Adds a node. Raises ValueError if the name is taken or the task is sensitive."""
         if name in self._nodes:
             raise ValueError(f"the graph already has a node '{name}'")
+        refuse_sensitive("Graph", [action])
         self._nodes[name] = action
         return self
 

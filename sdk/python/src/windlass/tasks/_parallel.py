@@ -12,6 +12,7 @@ from windlass._branches import (
     Branch,
     check_limit,
     close_unawaited,
+    refuse_sensitive,
     run_branches,
     settle_branches,
     start_branches,
@@ -62,6 +63,7 @@ class Parallel:
         branches have ended, so that their results are recorded first.
         """
         check_limit(limit)
+        refuse_sensitive("parallel", calls)
         # The limit does not identify the call: it may change while executions are in flight. The
         # other option does, since it changes the recorded result.
         execute = _execute_settled if return_exceptions else _execute_parallel

@@ -19,9 +19,9 @@ class _Completed:
 def progress(value: Any) -> _Completed:
     """Publishes `value` to readers of the execution. Best effort: not recorded, may be lost.
 
-    Callable from any thread; never waits. Does nothing outside a task.
+    Callable from any thread; never waits. Does nothing outside a task and in a sensitive one.
     """
     scope = current_scope.get()
-    if scope is not None and scope.call_id:
+    if scope is not None and scope.call_id and not scope.is_sensitive:
         scope.run.services.publish_progress(scope.call_id, scope.task_name, value)
     return _Completed()
