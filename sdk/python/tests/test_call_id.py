@@ -8,12 +8,13 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import PurePosixPath
+from random import Random
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from windlass._call_id import call_id
+from windlass._call_id import _full_text, _NotPlain, _PlainText, call_id
 
 
 class Colour(Enum):
@@ -103,3 +104,46 @@ def test_argument_without_stable_identity_raises_type_error() -> None:
 
 def _id(value: object) -> str:
     return call_id("f", {"x": value}, [value], {})
+
+
+ODD = [{1: "a"}, {"a": {1, 2}}, b"x", Decimal(1), Colour.RED, Point(1, 2)]
+
+
+def random_value(random: Random, depth: int, *, odd: bool) -> Any:
+    kind = random.randrange(6 if depth else 5)
+    if odd and random.random() < 0.05:
+        return random.choice(ODD)
+    if kind == 5:
+        size = random.randrange(4)
+        items = [random_value(random, depth - 1, odd=odd) for _ in range(size)]
+        keys = [random.choice(['"', "a", "é\n", "~", "ab", "\udc00", "A b", " "]) for _ in items]
+        if random.random() < 0.5:
+            return dict(zip(keys, items, strict=True))
+        return items if random.random() < 0.5 else tuple(items)
+    return random.choice([None, True, 0, -7, 10**30, 1.5, 1e300, float("inf"), "", 'a"b', "日本"])
+
+
+@pytest.mark.parametrize("odd", [False, True])
+def test_fast_text_of_plain_values_is_the_full_text(odd: bool) -> None:
+    random = Random(12)
+    fast = 0
+    for _ in range(3000):
+        value = random_value(random, 5, odd=odd)
+        content = ["task", {"value": value}, [value], {"key": value}]
+        try:
+            text = _PlainText().of(content, 0)
+        except _NotPlain:
+            assert odd
+            continue
+        fast += 1
+        assert text == _full_text(content)
+    assert fast > 1000
+
+
+def test_plain_value_of_many_levels_has_the_full_text() -> None:
+    deep: Any = 1
+    for _ in range(200):
+        deep = [deep]
+    with pytest.raises(_NotPlain):
+        _PlainText().of(deep, 0)
+    assert call_id("task", {}, [deep], {}).startswith("task_")

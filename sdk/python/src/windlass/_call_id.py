@@ -15,6 +15,8 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from functools import partial
+from math import isfinite
+from operator import itemgetter
 from pathlib import PurePath
 from types import CoroutineType
 from typing import Any
@@ -35,10 +37,89 @@ def call_id(
     """
     content = [name, by_name, list(args), kwargs]
     try:
-        text = _to_text(_reduce(content))
+        text = _PlainText().of(content, 0)
+    except _NotPlain:
+        text = _full_text(content)
+    return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _full_text(content: Any) -> str:
+    try:
+        return _to_text(_reduce(content))
     except RecursionError as error:
         raise UnserializableError(message=TOO_DEEP) from error
-    return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+class _NotPlain(Exception):
+    """A value is not plain JSON, or deeper than MAX_PLAIN_LEVELS."""
+
+
+MAX_PLAIN_LEVELS = 50
+# Level of the arguments in the content of an id.
+ARGUMENT_LEVEL = 2
+
+# Exact types only: subclasses may have another form.
+_LEAVES: dict[type, Callable[[Any], str]] = {
+    str: quote_json,
+    int: int.__repr__,
+    bool: lambda value: "true" if value else "false",
+    float: lambda value: float.__repr__(value) if isfinite(value) else json.dumps(value),
+    type(None): lambda _: "null",
+}
+
+
+class _PlainText:
+    """Writes the same text as `_full_text` for plain JSON values, several times as fast.
+
+    Arguments of megabytes are nearly always such values, and their text is computed in the event
+    loop, because the number of a call among equal ones is assigned when it is created.
+    """
+
+    def __init__(self) -> None:
+        # Dictionaries of the same keys: each key with the text before its value, in their order.
+        self._shapes: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
+        # Each argument occurs twice in the content of an id: by name and by position.
+        self._arguments: dict[int, str] = {}
+
+    def of(self, value: Any, level: int) -> str:
+        kind = type(value)
+        if (leaf := _LEAVES.get(kind)) is not None:
+            return leaf(value)
+        if level == ARGUMENT_LEVEL:
+            text = self._arguments.get(id(value))
+            if text is None:
+                text = self._arguments[id(value)] = self._of_container(value, kind, level)
+            return text
+        if level == MAX_PLAIN_LEVELS:
+            raise _NotPlain
+        return self._of_container(value, kind, level)
+
+    def _of_container(self, value: Any, kind: type, level: int) -> str:
+        if kind is dict:
+            return self._of_dict(value, level + 1)
+        if kind is not list and kind is not tuple:
+            raise _NotPlain
+        parts = [
+            leaf(item) if (leaf := _LEAVES.get(type(item))) else self.of(item, level + 1)
+            for item in value
+        ]
+        return f"[{','.join(parts)}]"
+
+    def _of_dict(self, value: dict[Any, Any], level: int) -> str:
+        keys = tuple(value)
+        shape = self._shapes.get(keys)
+        if shape is None:
+            if any(type(key) is not str for key in keys):
+                raise _NotPlain
+            shape = sorted(((key, f"[{quote_json(key)},") for key in keys), key=itemgetter(1))
+            self._shapes[keys] = shape
+        parts = []
+        for key, start in shape:
+            item = value[key]
+            leaf = _LEAVES.get(type(item))
+            parts.append(start + (leaf(item) if leaf else self.of(item, level)))
+        pairs = "],".join(parts)
+        return f'{{"__dict__":[{pairs}]]}}' if parts else '{"__dict__":[]}'
 
 
 class _Form(dict[str, Any]):
