@@ -1,6 +1,7 @@
 import { cyclesOf, levelsOf } from './lib/graph.ts'
 import { type Graph, importGraph } from './lib/import-graph.ts'
 import { refuseImport } from './lib/layers.ts'
+import { findRepeatedNames } from './lib/repeated-names.ts'
 
 const PARTS = /^(?:services|packages)\/[\w-]+\/src\/|^sdk\/python\/src\/windlass\//
 const isTest = (file: string) => /\.test(?:-d)?\.\w+$/.test(file)
@@ -8,8 +9,8 @@ const isTest = (file: string) => /\.test(?:-d)?\.\w+$/.test(file)
 /**
  * Checks the import graph of TypeScript (relative imports and those of @windlass packages, types
  * included) and of the Python SDK: no cycle, and no import against the direction of the layers
- * (lib/layers.ts). Prints the levels and the loose files of each package and service. Returns true
- * if nothing is wrong.
+ * (lib/layers.ts). No name of a TypeScript file occurs twice in a package or service. Prints the
+ * levels and the loose files of each. Returns true if nothing is wrong.
  */
 export function checkImports(): boolean {
   const graph = importGraph()
@@ -17,9 +18,13 @@ export function checkImports(): boolean {
   const refused = refusedImports(graph)
   printParts(graph)
   for (const cycle of cycles) console.log(`cycle of ${cycle.length} files: ${cycle.join(', ')}`)
-  for (const line of refused.sort()) console.log(line)
-  console.log(`imports: ${cycles.length} cycles, ${refused.length} against the direction of layers`)
-  return cycles.length + refused.length === 0
+  const repeated = findRepeatedNames([...graph.keys()])
+  for (const line of [...refused.sort(), ...repeated]) console.log(line)
+  console.log(
+    `imports: ${cycles.length} cycles, ${refused.length} against the direction of layers, ` +
+      `${repeated.length} repeated file names`,
+  )
+  return cycles.length + refused.length + repeated.length === 0
 }
 
 const refusedImports = (graph: Graph) =>

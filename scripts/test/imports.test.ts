@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { cyclesOf, levelsOf } from '../lint/lib/graph.ts'
 import { pythonImports, scriptImports } from '../lint/lib/import-graph.ts'
 import { refuseImport } from '../lint/lib/layers.ts'
+import { findRepeatedNames } from '../lint/lib/repeated-names.ts'
 
 /** Graph of `{ a: 'b c' }`: a imports b and c. */
 const graphOf = (edges: Record<string, string>) =>
@@ -96,7 +97,7 @@ describe('direction of imports', () => {
     ['services/executions/src/a.ts', 'services/catalog/src/b.ts'],
     ['services/executions/src/a.ts', 'packages/testkit/src/b.ts'],
     ['services/executions/src/a.ts', 'tests/e2e/b.ts'],
-    ['services/gateway/src/routes/a.ts', 'services/gateway/src/http/server.ts'],
+    ['services/gateway/src/routes/a.ts', 'services/gateway/src/http/start-server.ts'],
     ['services/gateway/src/access/a.ts', 'services/gateway/src/routes/b.ts'],
     ['services/gateway/src/clients/a.ts', 'services/gateway/src/access/b.ts'],
     ['packages/runtime/src/a.ts', 'packages/domain/src/b.ts'],
@@ -112,10 +113,22 @@ describe('direction of imports', () => {
     ['services/executions/src/store/a.test.ts', 'services/executions/src/handlers/b.ts'],
     ['services/executions/test/a.ts', 'packages/testkit/src/b.ts'],
     ['services/gateway/src/routes/a.ts', 'services/gateway/src/http/request-context.ts'],
-    ['services/gateway/src/http/server.ts', 'services/gateway/src/routes/index.ts'],
+    ['services/gateway/src/http/start-server.ts', 'services/gateway/src/routes/index.ts'],
     ['packages/rpc/src/a.ts', 'packages/domain/src/b.ts'],
     ['packages/domain/src/a.ts', 'proto/gen/b.ts'],
   ])('%s imports %s: allowed', (file, target) => {
     expect(refuseImport(file, target)).toBeUndefined()
   })
+})
+
+test('two files of one service with the same name: found', () => {
+  const files = [
+    'services/a/src/store/rows.ts',
+    'services/a/src/engine/rows.ts',
+    'services/b/src/store/rows.ts',
+    'services/a/test/rows.ts',
+  ]
+  expect(findRepeatedNames(files)).toEqual([
+    'services/a/src/store/rows.ts and services/a/src/engine/rows.ts have the same name',
+  ])
 })

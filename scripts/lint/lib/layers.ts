@@ -21,7 +21,7 @@ const SERVICES: Record<string, Layers> = {
   gateway: [
     ['main'],
     ['server'],
-    ['http/server', 'http/router', 'http/handle'],
+    ['http/start-server', 'http/router', 'http/handle'],
     ['routes'],
     ['live'],
     ['route'],

@@ -5,7 +5,7 @@ import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
 import { expect, onTestFinished, test } from 'vitest'
 import { ClaimAnswers } from '../src/clients/claim-answers.ts'
-import type { ChangedExecution } from '../src/clients/executions.ts'
+import type { ChangedExecution } from '../src/clients/executions-client.ts'
 
 const HANG_MS = 30_000
 const MIB = 2 ** 20

@@ -1,6 +1,6 @@
 import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
-import { pruneAudit } from './engine/prune-audit.ts'
+import { pruneAudit } from './engine/audit-pruning.ts'
 
 const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(process.argv[2] ?? '') ?? []
 const db = openDb(loadSettingsOrExit().postgres.url, 'identity', { maxConnections: 2 })

@@ -1,7 +1,7 @@
 import { AuditChainVerifier } from '@windlass/domain/audit'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { pruneAudit } from '../src/engine/prune-audit.ts'
+import { pruneAudit } from '../src/engine/audit-pruning.ts'
 import { auditFixture, entry, findChainProblems } from './audit-fixture.ts'
 
 /** A log of ten entries, with their numbers and hashes. */

@@ -4,7 +4,7 @@ import { emit } from '@windlass/runtime/postgres/outbox'
 import type { Logger } from '@windlass/runtime/process/log'
 import { divideCandidates } from '../domain/departures.ts'
 import { publishWorkerSignal } from '../engine/publish-signal.ts'
-import * as departures from '../store/departures.ts'
+import * as departures from '../store/departure-rows.ts'
 import * as watch from '../store/watch.ts'
 import type { Connection, Evicted } from '../store/workers.ts'
 

@@ -1,6 +1,6 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { isDeparted } from './departures.ts'
+import { isDeparted } from './departure-rows.ts'
 import type { Connection, Evicted } from './workers.ts'
 
 export interface Change extends Connection {

@@ -1,6 +1,6 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, notFound } from '@windlass/runtime/faults'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { type Caller, hasPermission } from './caller.ts'
 
 interface ExecutionPath {

@@ -7,7 +7,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import type { Caches } from '../cache/create-caches.ts'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import type { Caller } from './caller.ts'
 
 export interface ExecutionTokenDeps {

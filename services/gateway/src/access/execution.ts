@@ -1,6 +1,6 @@
 import type { Visibility } from '@windlass/domain/visibility'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { visibleScopes } from '../domain/permissions.ts'
 import { type Caller, hasPermission, permissionDenied } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'

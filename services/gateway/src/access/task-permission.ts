@@ -1,7 +1,7 @@
 import { metadataOf } from '@windlass/domain/permissions'
 import { Fault } from '@windlass/runtime/faults'
 import type { Caches } from '../cache/create-caches.ts'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { type Caller, hasPermission } from './caller.ts'
 
 export interface TaskPermissionDeps {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Writer } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
 import type { Logger } from '@windlass/runtime/process/log'
-import type { ExecutionsClient } from './executions.ts'
+import type { ExecutionsClient } from './executions-client.ts'
 
 const CHECK_MS = 250
 /** Most short executions end before it, and are not confirmed. */

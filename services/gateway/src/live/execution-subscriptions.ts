@@ -4,7 +4,7 @@ import { LogGrew, Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { Replies } from './replies.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 

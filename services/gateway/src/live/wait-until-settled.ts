@@ -1,7 +1,7 @@
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import type { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
 import { Fault } from '@windlass/runtime/faults'
-import type { ChangedExecution, ExecutionsClient } from '../clients/executions.ts'
+import type { ChangedExecution, ExecutionsClient } from '../clients/executions-client.ts'
 import type { ExecutionSubscriptions } from './execution-subscriptions.ts'
 
 export interface LiveDeps {

@@ -5,7 +5,7 @@ import { type Quotas, requireBelow } from '../access/quotas.ts'
 import type { Clients } from '../clients/connect.ts'
 import { json } from '../route/body.ts'
 import { route } from '../route/route.ts'
-import { unkept } from './entries.ts'
+import { unkept } from './entry-routes.ts'
 import {
   type Asked,
   atIssuer,

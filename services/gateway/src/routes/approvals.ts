@@ -4,7 +4,7 @@ import type { Approval } from '@windlass/proto/windlass/executions/v1/executions
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
-import { getApprovalOfCall, listApprovals as list } from '../clients/approvals.ts'
+import { getApprovalOfCall, listApprovals as list } from '../clients/approvals-client.ts'
 import type { Clients } from '../clients/connect.ts'
 import { ageOf } from '../domain/age.ts'
 import type { RequestContext } from '../http/request-context.ts'

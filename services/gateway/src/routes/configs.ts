@@ -21,7 +21,7 @@ import {
   savedEntry,
   toEntry,
   Values,
-} from './entries.ts'
+} from './entry-routes.ts'
 import { type EntryUseDeps, useEntries } from './entry-use.ts'
 import { getHeldExecution } from './held-execution.ts'
 import { Success } from './schemas.ts'

@@ -12,7 +12,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { unavailable } from '@windlass/runtime/faults'
 import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { RunningVersion } from '../cache/running-version.ts'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 type Use = RpcClient<typeof SecretsService>['use'] | RpcClient<typeof ConfigsService>['use']

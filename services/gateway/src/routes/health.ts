@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Health } from '../clients/health.ts'
+import type { Health } from '../clients/health-client.ts'
 import { send } from '../http/response.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'

@@ -2,7 +2,7 @@ import { isTerminal } from '@windlass/domain/states'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import type { claimHolderOf } from './claim-holder.ts'
 
 const unknown = () => new Fault('not_found', 'Execution not found')

@@ -3,7 +3,7 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import type { Caller } from '../access/caller.ts'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 const MAX_KEY_LENGTH = 255

@@ -2,7 +2,7 @@ import { toVisibilityMessage, type Visibility } from '@windlass/domain/visibilit
 import type { Execution, ListRequest } from '@windlass/proto/windlass/executions/v1/executions'
 import { unavailable } from '@windlass/runtime/faults'
 import type { z } from 'zod'
-import type { ExecutionsClient } from '../clients/executions.ts'
+import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
 import type { ExecutionList } from './schemas.ts'
 

@@ -20,7 +20,7 @@ import {
   toEntry,
   unkept,
   Values,
-} from './entries.ts'
+} from './entry-routes.ts'
 import { Success } from './schemas.ts'
 
 type Deps = Pick<Clients, 'secrets'>

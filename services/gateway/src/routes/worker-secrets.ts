@@ -8,7 +8,7 @@ import { batchOf, listed, readSecretsRequest, undeclared } from '../domain/entri
 import { jsonSlices } from '../route/body.ts'
 import { route } from '../route/route.ts'
 import { claimHolderOf } from './claim-holder.ts'
-import { isPrevious, secretVersion, unkept, Values } from './entries.ts'
+import { isPrevious, secretVersion, unkept, Values } from './entry-routes.ts'
 import { type EntryUseDeps, useEntries } from './entry-use.ts'
 import { getHeldExecution } from './held-execution.ts'
 

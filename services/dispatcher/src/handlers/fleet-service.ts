@@ -9,9 +9,9 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import { unmetRequirements } from '../domain/matching.ts'
 import { statusOf } from '../domain/presence.ts'
 import { toWorkerState } from '../engine/capabilities.ts'
-import * as fleet from '../store/fleet.ts'
+import * as fleet from '../store/fleet-members.ts'
 import { handlePongs, type PongDeps } from './pong.ts'
-import { recordPresence } from './presence.ts'
+import { recordPresence } from './report-presence.ts'
 
 const PAGE_WORKERS = 500
 const MAX_WORKERS = 10_000

@@ -4,7 +4,7 @@ import type {
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { parseId } from '@windlass/runtime/ids'
 import type { Db } from '@windlass/runtime/postgres/db'
-import * as departures from '../store/departures.ts'
+import * as departures from '../store/departure-rows.ts'
 
 /** Longest age of a report that counts; a gateway repeats a report for some seconds. */
 const MAX_AGE_MS = 10_000
