@@ -50,7 +50,9 @@ class FakeServices(InlineServices):
         self.requested_approvals: list[tuple[str, str]] = []
         self.calls: list[tuple[WorkflowTarget, Any, str, bool]] = []
 
-    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(
+        self, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
         return {name: self.stored_values[name] for name in names}
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:

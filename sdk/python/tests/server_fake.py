@@ -114,6 +114,7 @@ class FakeServer:
         self.connects: list[float] = []
         self.requests: list[tuple[str, str]] = []
         self.secrets: dict[str, Any] = {}
+        self.previous_secrets: dict[str, Any] = {}
         self.configs: dict[str, Any] = {}
         self.config_readers: list[str | None] = []
         self.approvals: dict[str, dict[str, Any]] = {}
@@ -336,6 +337,8 @@ class FakeServer:
         if missing:
             detail = f"Secrets not declared by workflow: {missing}"
             return web.json_response({"detail": detail}, status=403)
+        if request.query.get("version") == "previous":
+            return web.json_response({name: self.previous_secrets[name] for name in body["names"]})
         return web.json_response({name: self.secrets[name] for name in body["names"]})
 
     async def _configs(self, request: web.Request) -> web.Response:

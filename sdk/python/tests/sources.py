@@ -3,6 +3,7 @@
 SOURCE = '''
 import asyncio, os, threading, time
 from windlass import ExecutionContext, call, parallel, pause, progress, sleep, task, workflow
+from windlass.secrets import previous_secret
 
 HERE = {gate!r}
 
@@ -125,6 +126,14 @@ async def informed(secrets, config) -> list:
 @workflow
 async def informs(ctx: ExecutionContext):
     return await informed()
+
+@task.with_options(secret_requests=["key"])
+async def rotated(secrets) -> list:
+    return [secrets["key"], await previous_secret("key")]
+
+@workflow
+async def rotates(ctx: ExecutionContext):
+    return await rotated()
 
 @task.with_options(requires_approval=True)
 async def pay(amount: int) -> str:

@@ -25,6 +25,7 @@ from windlass import (
     workflow,
 )
 from windlass.errors import ExecutionError
+from windlass.secrets import previous_secret
 from windlass.testing import Engine, assert_deterministic, assert_survives_crashes
 
 
@@ -66,6 +67,42 @@ async def order(ctx: ExecutionContext[int]) -> list[Any]:
         return ["refused"]
     await sleep(timedelta(days=30))
     return [await ship(receipt), (await now()).isoformat()]
+
+
+@task.with_options(secret_requests=["STRIPE"])
+async def charge_during_rotation(secrets: dict[str, str] | None = None) -> list[str]:
+    assert secrets is not None
+    # Only lengths are returned: results are recorded.
+    return [str(len(secrets["STRIPE"])), str(len(await previous_secret("STRIPE")))]
+
+
+@workflow
+async def rotate(ctx: ExecutionContext[bool]) -> list[str]:
+    if ctx.input:
+        await previous_secret("STRIPE")
+    return await charge_during_rotation()
+
+
+async def test_previous_secret_in_a_task(engine: Engine) -> None:
+    engine.secrets["STRIPE"] = "new-key"
+    engine.previous_secrets["STRIPE"] = "old"
+    run = await engine.start(rotate, False)
+    assert run.result() == ["7", "3"]
+    assert "old" not in str(run.events)
+
+
+async def test_previous_secret_that_is_not_kept_fails_the_task(engine: Engine) -> None:
+    engine.secrets["STRIPE"] = "new-key"
+    run = await engine.start(rotate, False)
+    with pytest.raises(ExecutionError, match=r"previous secret STRIPE does not exist"):
+        run.result()
+
+
+async def test_previous_secret_outside_a_task_is_refused(engine: Engine) -> None:
+    engine.previous_secrets["STRIPE"] = "old"
+    run = await engine.start(rotate, True)
+    with pytest.raises(ExecutionError, match="only inside a task"):
+        run.result()
 
 
 async def test_order_from_start_to_end(engine: Engine) -> None:

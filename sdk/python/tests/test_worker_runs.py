@@ -321,6 +321,16 @@ async def test_secrets_and_configs_are_read_from_the_server(
     assert len(server.registrations) == 1
 
 
+async def test_previous_secret_is_read_from_the_server(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    server.secrets, server.previous_secrets = {"key": "new"}, {"key": "old"}
+    await workers.start()
+    stored = server.start(source, "rotates")
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == ["new", "old"]
+
+
 async def test_task_with_approval_pauses_until_approved(
     server: FakeServer, workers: Workers, source: str
 ) -> None:

@@ -80,7 +80,9 @@ class InlineServices:
     Other workflows run inline; secrets and configs are refused, approvals stay pending.
     """
 
-    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(
+        self, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
         """Raises ExecutionError: secrets need a server."""
         raise ExecutionError(message=f"secrets need a server: {list(names)}")
 

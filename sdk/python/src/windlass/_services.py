@@ -55,8 +55,10 @@ class WorkflowTarget:
 class Services(Protocol):
     """Operations of the server on behalf of a running execution."""
 
-    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
-        """Returns the values of secrets that the workflow declares."""
+    async def fetch_secrets(
+        self, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
+        """Returns the values, or the previous values, of secrets that the workflow declares."""
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """Returns the values of configs."""

@@ -230,6 +230,7 @@ class Engine:
 
     Attributes:
         secrets: values of secrets by name.
+        previous_secrets: values that secrets had before, while they are kept.
         configs: values of configs by name.
         executions: all executions, in the order of their start, sub-workflows included.
 
@@ -246,6 +247,7 @@ class Engine:
     ) -> None:
         self.park_after_s = None if park_after is None else to_seconds("park_after", park_after)
         self.secrets: dict[str, Any] = {}
+        self.previous_secrets: dict[str, Any] = {}
         self.configs: dict[str, Any] = {}
         self.executions: list[Execution] = []
         self._start = start

@@ -43,6 +43,7 @@ class Host(Protocol):
     """Engine that runs the executions."""
 
     secrets: dict[str, Any]
+    previous_secrets: dict[str, Any]
     configs: dict[str, Any]
 
     def find_workflow(self, namespace: str, name: str) -> RunnableWorkflow | None:
@@ -76,8 +77,13 @@ class EngineServices:
         self._engine = engine
         self._execution = execution
 
-    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
-        """Returns secrets of `engine.secrets`."""
+    async def fetch_secrets(
+        self, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
+        """Returns secrets of `engine.secrets`, or of `engine.previous_secrets`."""
+        if previous:
+            values = self._engine.previous_secrets
+            return _pick("previous secret", "engine.previous_secrets", values, names)
         return _pick("secret", "engine.secrets", self._engine.secrets, names)
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:

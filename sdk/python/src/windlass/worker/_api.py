@@ -57,8 +57,10 @@ class Api(Protocol):
     async def pong(self, body: bytes) -> None:
         """Answers a ping."""
 
-    async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
-        """Returns the values of secrets that the workflow declares."""
+    async def fetch_secrets(
+        self, execution_id: str, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
+        """Returns the values, or the previous values, of secrets that the workflow declares."""
 
     async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         """Returns the values of configs that the workflow may use."""

@@ -31,9 +31,11 @@ class ChildServices:
         self._thread = threading.get_ident()
         self._unsent_progress = 0
 
-    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(
+        self, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
         """Returns the values of secrets that the workflow declares."""
-        values: dict[str, Any] = await self._call("fetch_secrets", list(names))
+        values: dict[str, Any] = await self._call("fetch_secrets", list(names), previous)
         return values
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:

@@ -81,11 +81,14 @@ class HttpApi:
     async def pong(self, body: bytes) -> None:
         await self._post("/pong", body)
 
-    async def fetch_secrets(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(
+        self, execution_id: str, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
         body = encode({"execution_id": execution_id, "names": list(names)}).encode()
         # 403 means that the workflow may not read the secrets, not that the session is invalid.
         only_401 = frozenset({401})
-        response = await self._post_for(execution_id, "/secrets/batch", body, rejected_at=only_401)
+        path = "/secrets/batch?version=previous" if previous else "/secrets/batch"
+        response = await self._post_for(execution_id, path, body, rejected_at=only_401)
         return cast("dict[str, Any]", loads(response.body))
 
     async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:

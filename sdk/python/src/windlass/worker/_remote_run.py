@@ -202,8 +202,8 @@ class RemoteRun:
     async def _call(self, method: str, args: list[Any]) -> Any:
         services = self._services
         match method, args:
-            case "fetch_secrets", [list(names)]:
-                return await services.fetch_secrets(names)
+            case "fetch_secrets", [list(names), bool(previous)]:
+                return await services.fetch_secrets(names, previous=previous)
             case "fetch_configs", [list(names)]:
                 return await services.fetch_configs(names)
             case "authorize_task", [str(task_name)]:

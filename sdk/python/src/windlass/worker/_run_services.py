@@ -52,9 +52,13 @@ class RunServices:
         """True if the server requires an authorization check before each task."""
         return self._api.authorizes_tasks
 
-    async def fetch_secrets(self, names: Sequence[str]) -> dict[str, Any]:
+    async def fetch_secrets(
+        self, names: Sequence[str], *, previous: bool = False
+    ) -> dict[str, Any]:
         """Reads secrets through the worker's route, which checks the workflow's declarations."""
-        return await self._call_api(lambda: self._api.fetch_secrets(self._execution_id, names))
+        return await self._call_api(
+            lambda: self._api.fetch_secrets(self._execution_id, names, previous=previous)
+        )
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """Reads configs through the administration route, for the workflow of this execution."""
