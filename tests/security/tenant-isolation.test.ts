@@ -102,7 +102,7 @@ test('N071: reading an execution: requires execution:<id>:read; workflow permiss
 
 /** Paths of all GET routes, with placeholder parameters. */
 const readPaths = (routes as readonly Route[])
-  .filter(({ method, access }) => method === 'get' && !/worker|public/.test(access))
+  .filter(({ method, access }) => method === 'get' && !/^own |public/.test(access))
   .map(({ path }) =>
     path
       .replace('{version}', '1')
