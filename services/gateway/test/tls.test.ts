@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { createAuthority } from '@windlass/testkit/certificates'
+import { workerRecord } from '@windlass/testkit/worker-record'
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 
@@ -9,6 +10,8 @@ interface Client {
   ca: string
   cert?: string
   key?: string
+  /** Body of the request. */
+  body?: string
 }
 
 interface Answer {
@@ -30,7 +33,7 @@ function get(port: number, path: string, client: Client, headers = {}): Promise<
       response.on('end', () => resolve({ status: response.statusCode, body, serial }))
     })
     call.on('error', reject)
-    call.end()
+    call.end(client.body ?? '')
   })
 }
 
@@ -38,7 +41,7 @@ async function startWithTls(env: Record<string, string> = {}) {
   const authority = await createAuthority()
   const server = await authority.issue('localhost')
   const gateway = await startGateway(
-    {},
+    { identity: { checkBootstrap: async () => ({ configured: true, valid: true }) } },
     { SVC_SERVER__TLS_CERT: server.certFile, SVC_SERVER__TLS_KEY: server.keyFile, ...env },
   )
   return { authority, server, gateway, port: Number(new URL(gateway.url).port) }
@@ -82,6 +85,41 @@ test('client_ca: worker routes need a certificate of it in addition to the token
     expect(body).not.toContain('client certificate')
   }
   expect(await get(port, '/health', { ca })).toMatchObject({ status: 200 })
+})
+
+interface NamedCertificate {
+  names: 'equal' | 'prefix' | 'any'
+  issued: string
+  name: string
+  valid: boolean
+}
+
+test.each<[string, NamedCertificate]>([
+  ['its own worker', { names: 'equal', issued: 'w1', name: 'w1', valid: true }],
+  ['another worker', { names: 'equal', issued: 'w1', name: 'w2', valid: false }],
+  ['a worker whose name it begins', { names: 'equal', issued: 'w1', name: 'w1-a', valid: false }],
+  ['a worker of its team', { names: 'prefix', issued: 'team-a', name: 'team-a-1', valid: true }],
+  ['its worker, by prefix', { names: 'prefix', issued: 'team-a', name: 'team-a', valid: true }],
+  ['another team', { names: 'prefix', issued: 'team-a', name: 'team-ab-1', valid: false }],
+  ['another worker, unset', { names: 'any', issued: 'w1', name: 'w2', valid: true }],
+])('client_cert_names: the certificate of %s: decides', async (_, named) => {
+  const { names, issued, name, valid } = named
+  const workers = await createAuthority()
+  const { authority, port } = await startWithTls({
+    SVC_SERVER__CLIENT_CA: workers.caFile,
+    SVC_SERVER__CLIENT_CERT_NAMES: names,
+  })
+  const client = { ca: authority.ca, ...(await workers.issue(issued)) }
+  const refused = `does not name the worker '${name}'`
+  for (const path of [`/workers/${name}/pong`, `/workers/${name}/connect`]) {
+    const { body } = await get(port, path, client, { authorization: `Bearer session-of-${name}` })
+    expect(body.includes(refused)).toBe(!valid)
+  }
+  const headers = { authorization: 'Bearer boot', 'content-type': 'application/json' }
+  const record = JSON.stringify(workerRecord(name, { labels: {}, packages: [], capacity: 1 }))
+  const sending = { ...client, body: record }
+  const { status, body } = await get(port, '/workers/register', sending, headers)
+  expect([status === 403, body.includes(refused)]).toEqual([!valid, !valid])
 })
 
 test.each([

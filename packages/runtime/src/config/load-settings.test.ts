@@ -36,6 +36,7 @@ const samples: Record<string, unknown[]> = {
   'rpc.keys': hosts,
   'server.tls_cert': text,
   'server.tls_key': text,
+  'server.client_cert_names': ['equal', 'prefix'],
   'server.client_ca': text,
   'rpc.tls_ca': text,
   'rpc.tls_cert': text,

@@ -40,6 +40,11 @@ const server = table({
   tls_key: file,
   /** Authority of the client certificates that workers must present. */
   client_ca: file,
+  /**
+   * Workers for which a client certificate is valid: any; the one that its subject or a DNS name of it names;
+   * or those whose names begin with such a name and `-`, `.` or `_`.
+   */
+  client_cert_names: z.enum(['any', 'equal', 'prefix']).default('any'),
   /** Permits gateway and MCP to listen beyond loopback while authentication is off. */
   allow_anonymous_network: flag.default(false),
 })

@@ -37,7 +37,8 @@ export const bootstrap = rule({
   requiredPermissions: [],
   async authorize({ ctx }: AccessRequest<unknown>, deps: Deps): Promise<Registrar> {
     const { registrationLimit, bootstrapGuesses, getSession, settings } = deps
-    requireWorkerCertificate(ctx, settings)
+    // The body with the name is not read yet: the handler compares the name.
+    requireWorkerCertificate(ctx, settings, undefined)
     const authorization = authorizationOf(ctx)
     if (authorization === undefined)
       throw new Fault('unauthenticated', 'Authorization header missing')

@@ -26,7 +26,7 @@ export const mayReadConfigs = rule({
     deps: Deps,
   ): Promise<WorkerIdentity | undefined> {
     const worker = await findWorker(deps, ctx)
-    if (worker) requireWorkerCertificate(ctx, deps.settings)
+    if (worker) requireWorkerCertificate(ctx, deps.settings, worker.worker_name)
     else requirePermission(await authenticate(ctx, deps), 'config:*:read')
     return worker
   },

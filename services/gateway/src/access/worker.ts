@@ -31,7 +31,7 @@ export const ownWorker = rule({
     { ctx, params }: AccessRequest<{ name: string }>,
     deps: Deps,
   ): Promise<WorkerIdentity> {
-    requireWorkerCertificate(ctx, deps.settings)
+    requireWorkerCertificate(ctx, deps.settings, params.name)
     const token = bearerOf(ctx)
     const { name } = params
     if (token === undefined) {
@@ -55,7 +55,7 @@ export const ownExecution = rule({
   requiredPermissions: ['worker:*:*'],
   acceptsExecutionTokens: 'own',
   async authorize(request: AccessRequest<{ name: string }>, deps: Deps): Promise<WorkerIdentity> {
-    requireWorkerCertificate(request.ctx, deps.settings)
+    requireWorkerCertificate(request.ctx, deps.settings, request.params.name)
     const token = bearerOf(request.ctx)
     const claims = token === undefined ? undefined : deps.executionTokens.verify(token)
     if (!claims) return ownWorker.authorize(request, deps)

@@ -8,6 +8,7 @@ import { Fault, notFound } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
 import { identityMismatch } from '../access/worker.ts'
+import { requireWorkerCertificate } from '../access/worker-certificate.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
 import type { DispatcherStreams } from '../clients/dispatcher-streams.ts'
@@ -106,6 +107,7 @@ export const registerWorker = route('post', '/workers/register', {
     recorded: 'owner',
   },
   async handle({ body, caller, resolved: { renewed, grant }, ctx }, deps: Deps) {
+    requireWorkerCertificate(ctx, deps.settings, body.name)
     if (renewed && renewed.worker_name !== body.name)
       throw identityMismatch(renewed.worker_name, body.name)
     const record = recordOf(body)
