@@ -382,6 +382,23 @@ async def test_transient_run_sends_only_its_start_and_end(
     assert stored.types()[2:] == ["WORKFLOW_STARTED", "WORKFLOW_COMPLETED"]
 
 
+@pytest.mark.parametrize("loses_start", [True, False])
+async def test_worker_of_a_transient_run_is_lost_fails_it_without_a_second_run(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path, loses_start: bool
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a"], transient=True)
+    await until(lambda: (tmp_path / "ledger").exists() and "WORKFLOW_STARTED" in stored.types())
+    if loses_start:
+        stored.events = [e for e in stored.events if e["type"] != "WORKFLOW_STARTED"]
+    server.requeue(stored)
+    server.dispatch(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "FAILED"
+    assert stored.output["type"] == "WorkerProcessCrashed"
+    assert (tmp_path / "ledger").read_text() == "a\n"
+
+
 async def test_60_concurrent_executions_complete(
     server: FakeServer, workers: Workers, source: str
 ) -> None:

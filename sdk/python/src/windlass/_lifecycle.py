@@ -24,6 +24,7 @@ from windlass.errors import (
     TransientDurabilityError,
     UnawaitedCallError,
     UnserializableError,
+    WorkerProcessCrashed,
     find_pause,
 )
 
@@ -48,6 +49,8 @@ async def advance_execution(run: Run, body: Body) -> None:
 
 async def _advance(run: Run, body: Body) -> None:
     try:
+        if run.is_transient:
+            _refuse_second_run(run)
         if not run.replay.is_started:
             value = run.context.input
             text = run.input_text or encode(value)
@@ -69,6 +72,19 @@ async def _advance(run: Run, body: Body) -> None:
         run.record_workflow(*final_event)
     except UnserializableError as error:
         run.record_workflow(E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED)
+
+
+def _refuse_second_run(run: Run) -> None:
+    """Raises WorkerProcessCrashed if another worker may have run the body of a transient run.
+
+    Its tasks are not recorded, so all of them would run again. An earlier claim counts even if the
+    log has no WORKFLOW_STARTED: the worker may have died before that was sent.
+    """
+    if run.replay.is_started or run.replay.claims > 1:
+        raise WorkerProcessCrashed(
+            message="the worker that ran the transient execution has ended or released it; "
+            "such an execution is not run again"
+        )
 
 
 def _close_unawaited(run: Run) -> UnawaitedCallError | None:

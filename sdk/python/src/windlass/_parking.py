@@ -129,7 +129,12 @@ class Parking:
         self._timer: asyncio.TimerHandle | None = None
 
     def enable(self, after_s: float, on_park: Callable[[WakeCondition], None]) -> None:
-        """Calls `on_park` once the run only waits. Called in the run's event loop."""
+        """Calls `on_park` once the run only waits. Called in the run's event loop.
+
+        A transient run is never parked: it cannot continue.
+        """
+        if self._run.context.is_transient:
+            return
         self._after_s, self._on_park = after_s, on_park
         self._claimed = self._server_time(), asyncio.get_running_loop().time()
 

@@ -87,7 +87,8 @@ Not guaranteed
   record was lost, and later ones, run again. Tasks must tolerate repetition.
 - Equal ids of equal calls in coroutines that `asyncio.gather` runs without `parallel`.
 - Anything for code outside tasks: it runs in every run.
-- Continuation of transient runs: only their start and end are recorded.
+- Continuation of transient runs: only their start and end are recorded. A second run fails instead
+  of running the body again, also if the first worker died before it could record its start.
 
 Measurements
 ------------
@@ -158,6 +159,8 @@ class Replay:
     def __init__(self, events: Iterable[ExecutionEvent], resume_text: str | None = None) -> None:
         self.is_started = False
         self.is_finished = False
+        # Number of claims, the current one included; 0 without a server.
+        self.claims = 0
         self.resume: Resume | None = None
         self._outcomes: dict[str, Completed | Failed] = {}
         self._results: dict[str, Any] = {}
@@ -214,6 +217,8 @@ class Replay:
 
     def _apply_workflow(self, type: str, value: Any) -> None:
         match type:
+            case E.WORKFLOW_CLAIMED | E.WORKFLOW_RESUME_CLAIMED:
+                self.claims += 1
             case E.WORKFLOW_STARTED:
                 self.is_started = True
             case E.WORKFLOW_COMPLETED | E.WORKFLOW_FAILED | E.WORKFLOW_CANCELLED:
