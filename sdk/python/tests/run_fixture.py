@@ -10,7 +10,6 @@ from typing import Any
 from windlass import ExecutionContext, ExecutionEvent
 from windlass._children import track_children
 from windlass._entry import Entry, create_entry
-from windlass._inline import InlineServices
 from windlass._lifecycle import advance_execution
 from windlass._run import Run
 from windlass._services import Approval, WorkflowTarget
@@ -40,7 +39,7 @@ class RecordingJournal:
         return self.entries[-1].state
 
 
-class FakeServices(InlineServices):
+class FakeServices:
     """Services with answers that a test sets."""
 
     def __init__(self) -> None:
@@ -57,6 +56,8 @@ class FakeServices(InlineServices):
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         return {name: self.stored_values[name] for name in names}
+
+    async def authorize_task(self, task_name: str) -> None: ...
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
         self.requested_approvals.append((call_id, task_name))
@@ -80,7 +81,7 @@ async def run_from(
     workflow: Workflow[Any, Any],
     events: Sequence[ExecutionEvent] = (),
     input: Any = None,
-    services: InlineServices | None = None,
+    services: FakeServices | None = None,
     transient: bool = False,
     version: int | None = None,
 ) -> RecordingJournal:

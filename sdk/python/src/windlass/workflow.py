@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from unicodedata import normalize
 
 from windlass._body import run_body
 from windlass._decode import Decoder, input_decoder, result_decoder
-from windlass._inline import InlineRuns
+from windlass._local_execution import LocalExecution
 from windlass._mismatch import MODES
 from windlass._option_checks import (
     check_labels,
@@ -164,7 +165,6 @@ class Workflow(Generic[I, O]):
         self.on_mismatch = options.on_mismatch
         self._input: Decoder | None = None
         self._output: Decoder | None = None
-        self._inline = InlineRuns(self)
 
     async def __call__(self, context: ExecutionContext[I]) -> O:
         """Runs the body as part of the current run."""
@@ -218,16 +218,31 @@ class Workflow(Generic[I, O]):
             self._output = result_decoder(self.func)
         return self._output(value, f"the output of {self.qualified_name}")
 
-    def run(self, input: Any = None) -> ExecutionContext[I]:
-        """Runs the workflow in this process, without a server, until it is settled."""
-        return self._inline.run(input)
+    def run(self, input: Any = None) -> LocalExecution[I, O]:
+        """Runs the workflow in this process, without a server, until it is settled.
 
-    def resume(self, execution_id: str, input: Any = None) -> ExecutionContext[I]:
+        Sleeps and delays take no time. Works in notebooks and where an event loop runs, which it
+        blocks; `arun` does not.
+        """
+        execution: LocalExecution[I, O] = _local_runs().run(self, input)
+        return execution
+
+    async def arun(self, input: Any = None) -> LocalExecution[I, O]:
+        """Runs the workflow as `run` does, without blocking the event loop."""
+        return await asyncio.to_thread(self.run, input)
+
+    def resume(self, execution_id: str, input: Any = None) -> LocalExecution[I, O]:
         """Resumes a paused execution of this process; `input` is the body of the resume.
 
         Raises WorkflowNotFoundError if no such execution is paused.
         """
-        return self._inline.resume(execution_id, input)
+        execution: LocalExecution[I, O] = _local_runs().resume(self, execution_id, input)
+        return execution
+
+
+def _local_runs() -> Any:
+    # By name and only when needed: the engine imports this module, and tests' libraries with it.
+    return importlib.import_module("windlass.testing._local_runs")
 
 
 class _Decorator:

@@ -25,6 +25,7 @@ from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
+from windlass.errors import ExecutionError
 from windlass.task import Task
 from windlass.testing._services import EngineServices, MemoryCache
 from windlass.testing._virtual_loop import VirtualLoop
@@ -33,6 +34,8 @@ from windlass.workflow import Workflow
 T = TypeVar("T")
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
+# Longest wait of an execution in `run_until_settled`.
+MAX_WAIT = timedelta(days=10_000)
 
 _SETTLED = {
     E.WORKFLOW_PAUSED: ExecutionState.PAUSED,
@@ -187,10 +190,14 @@ class Execution:
     def _pause(self) -> Any:
         return self.events[-1].value if self.state == ExecutionState.PAUSED else None
 
+    def append_resume(self, body: Any) -> None:
+        """Appends the event of a resume, as the server does."""
+        self._append_server_event(E.WORKFLOW_RESUMING, body, ExecutionState.RESUMING)
+
     def _resume(self, body: Any) -> None:
         if self.state != ExecutionState.PAUSED:
             raise AssertionError(f"the execution cannot be resumed: it is {self.state}, not PAUSED")
-        self._append_server_event(E.WORKFLOW_RESUMING, body, ExecutionState.RESUMING)
+        self.append_resume(body)
         self.begin()
 
     def _decide(self, status: Any, reason: str | None, by: str) -> None:
@@ -235,15 +242,17 @@ class Engine:
         executions: all executions, in the order of their start, sub-workflows included.
 
     With `park_after` (seconds or a timedelta), executions that wait longer are parked as on a
-    server: their run ends, and another one continues from the log when the wait is over.
+    server: their run ends, and another one continues from the log when the wait is over. An engine
+    that `is_interactive` waits for the network and for threads as long as they take.
     """
 
     def __init__(
         self,
         *,
         start: datetime = START,
-        seed: int = 0,
+        seed: int | None = 0,
         park_after: float | timedelta | None = None,
+        is_interactive: bool = False,
     ) -> None:
         self.park_after_s = None if park_after is None else to_seconds("park_after", park_after)
         self.secrets: dict[str, Any] = {}
@@ -256,7 +265,7 @@ class Engine:
         self._workflows: dict[str, Workflow[Any, Any]] = {}
         self._awaited: Execution | None = None
         self._children: dict[str, Execution] = {}
-        self._virtual = VirtualLoop()
+        self._virtual = VirtualLoop(is_interactive=is_interactive)
         self._virtual.loop.set_task_factory(track_children)
         self.environment = Environment(
             clock=lambda: self.now,
@@ -323,6 +332,36 @@ class Engine:
             return execution
         await self.run_in_loop(execution.begin)
         return execution
+
+    def create(self, workflow: Workflow[Any, Any], input: Any, execution_id: str) -> Execution:
+        """Creates an execution that `run_until_settled` begins."""
+        return self._create(workflow, input, execution_id)
+
+    def create_resumed(
+        self, workflow: Workflow[Any, Any], paused: Execution, body: Any
+    ) -> Execution:
+        """Creates an execution that continues a paused one of another engine with a body."""
+        execution = self._create(workflow, paused.input, paused.execution_id)
+        execution.events, execution.approvals = list(paused.events), paused.approvals
+        execution.append_resume(body)
+        return execution
+
+    async def run_until_settled(self, execution: Execution) -> None:
+        """Begins a created execution; runs it, and those that it starts, until they are settled.
+
+        Raises ExecutionError if the execution waits for something that cannot happen.
+        """
+        await self._settle(execution, execution.begin)
+        if not execution.settled.is_set():
+            raise ExecutionError(message="the workflow waits for something that never happens")
+        for started in self.executions:
+            if not started.settled.is_set():
+                await self._settle(started, lambda: None)
+
+    async def _settle(self, execution: Execution, begin: Callable[[], None]) -> None:
+        self._awaited = execution
+        await asyncio.to_thread(self._virtual.call, begin, advance_s=MAX_WAIT.total_seconds())
+        self._awaited = None
 
     async def advance(self, duration: float | timedelta) -> None:
         """Lets virtual time pass (seconds or a timedelta): sleeps, retries and timeouts end."""

@@ -12,6 +12,7 @@ import asyncio
 import math
 import selectors
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
@@ -36,13 +37,14 @@ class _Selector(selectors.DefaultSelector):
             return ready
         return super().select(None)
 
-    def poll(self, timeout: float) -> bool:
+    def poll(self, timeout: float | None) -> bool:
         """Returns true if something becomes ready within `timeout` seconds of real time."""
         return bool(super().select(timeout))
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    def __init__(self) -> None:
+    def __init__(self, *, is_interactive: bool = False) -> None:
+        self.is_interactive = is_interactive
         self.now = 0.0
         self.limit = 0.0
         self.busy_threads = 0
@@ -68,7 +70,7 @@ class _Loop(asyncio.SelectorEventLoop):
         if self.busy_threads:
             return False
         # The loop's own wake-up is one of the registered descriptors.
-        if len(self._waiting.get_map()) > 1 and self._waiting.poll(NETWORK_S):
+        if len(self._waiting.get_map()) > 1 and self._await_network(timeout):
             return True
         if timeout is not None:
             timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
@@ -82,12 +84,27 @@ class _Loop(asyncio.SelectorEventLoop):
         self.idle.set()
         return False
 
+    def _await_network(self, timeout: float | None) -> bool:
+        """Returns true if a connection has something to read or write.
+
+        In an interactive engine, time passes as on a clock meanwhile, up to the next timer.
+        """
+        if not self.is_interactive:
+            return self._waiting.poll(NETWORK_S)
+        started = time.monotonic()
+        is_ready = self._waiting.poll(timeout)
+        elapsed = time.monotonic() - started
+        if is_ready:
+            self.now += elapsed if timeout is None else min(timeout, elapsed)
+        return is_ready
+
 
 class VirtualLoop:
     """Controls the loop and its thread."""
 
-    def __init__(self) -> None:
-        self.loop = _Loop()
+    def __init__(self, *, is_interactive: bool = False) -> None:
+        self._hang_s = None if is_interactive else HANG_S
+        self.loop = _Loop(is_interactive=is_interactive)
         self._thread = threading.Thread(target=self._run, name="windlass-engine", daemon=True)
         self._thread.start()
 
@@ -99,7 +116,8 @@ class VirtualLoop:
     def call(self, func: Callable[[], Any], *, advance_s: float = 0.0) -> Any:
         """Calls `func` in the loop, lets time pass, and returns its result when the loop is idle.
 
-        Raises TimeoutError if the loop is not idle after a minute of real time.
+        Raises TimeoutError if the loop is not idle after a minute of real time, unless it is
+        interactive.
         """
         result: Future[Any] = Future()
 
@@ -113,8 +131,8 @@ class VirtualLoop:
                 result.set_exception(error)
 
         self.loop.call_soon_threadsafe(call)
-        value = result.result(HANG_S)
-        if not self.loop.idle.wait(HANG_S):
+        value = result.result(self._hang_s)
+        if not self.loop.idle.wait(self._hang_s):
             raise TimeoutError("the workflow never becomes idle; does it loop without awaiting?")
         return value
 
