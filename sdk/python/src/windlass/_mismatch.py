@@ -88,7 +88,8 @@ class MismatchGuard:
         self.signal: BaseException | None = None
         self._run = run
         calls = list_recorded_calls(run.context.events) if not run.is_transient else []
-        self._recorded = {call.id for call in calls}
+        # Scopes of the calls in the log, by id.
+        self._recorded = {call.id: scope_of(call.id) for call in calls}
         self._unrequested: dict[str, dict[str, RecordedCall]] = {}
         # Calls that the log lacks, by id, with the place of their creation, until they run.
         self._new: dict[str, str] = {}
@@ -97,7 +98,7 @@ class MismatchGuard:
         self._matched: dict[str, asyncio.Event] = {}
         self._progress_at = 0.0
         for call in calls:
-            self._unrequested.setdefault(scope_of(call.id), {})[call.id] = call
+            self._unrequested.setdefault(self._recorded[call.id], {})[call.id] = call
         for event in run.context.events if calls else ():
             if event.type == E.TASK_STARTED and event.source_id.startswith(f"{PAUSE_NAME}:"):
                 self._apply_decision(event.source_id, event.value)
@@ -109,11 +110,12 @@ class MismatchGuard:
 
     def request(self, call_id: str, place: str) -> None:
         """Notes that the run has created a call."""
-        scope = scope_of(call_id)
-        self._entered.add(scope)
-        if call_id not in self._recorded:
+        scope = self._recorded.get(call_id)
+        if scope is None:
+            self._entered.add(scope_of(call_id))
             self._new[call_id] = place
             return
+        self._entered.add(scope)
         self._progress_at = asyncio.get_running_loop().time()
         calls = self._unrequested.get(scope, {})
         calls.pop(call_id, None)
@@ -140,10 +142,11 @@ class MismatchGuard:
 
     async def enter(self, call_id: str) -> None:
         """Starts a call that is in the log; holds a new one, and refuses it if it is a mismatch."""
-        scope = scope_of(call_id)
-        if call_id in self._recorded:
-            self._running.setdefault(scope, set()).add(call_id)
+        recorded_scope = self._recorded.get(call_id)
+        if recorded_scope is not None:
+            self._running.setdefault(recorded_scope, set()).add(call_id)
             return
+        scope = scope_of(call_id)
         if scope in self._unrequested and self._is_checked and self._is_concurrent():
             await self._hold(call_id, scope)
         if scope in self._unrequested and self._is_checked:

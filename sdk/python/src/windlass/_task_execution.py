@@ -70,7 +70,8 @@ class TaskExecution:
 
     async def execute(self) -> Any:
         """Returns or raises the recorded outcome if there is one; otherwise runs the task."""
-        if self.run.guard.is_idle:
+        is_known = self.run.replay.find_outcome(self.call.id) and not self.options.output_storage
+        if is_known or self.run.guard.is_idle:
             return await self._execute()
         async with self.run.guard.entering(self.call.id):
             return await self._execute()
