@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -402,6 +403,38 @@ async def test_children_hold_no_credential(
         "os.environ": ["SHOWN_A"],
         "path": True,
     }
+
+
+LOGS = """
+import logging
+from windlass import ExecutionContext, task, workflow
+
+@task
+async def speaks():
+    logging.getLogger("mine").warning("from a task")
+
+@workflow
+async def logs(ctx: ExecutionContext):
+    await speaks()
+    try:
+        raise ValueError("no")
+    except ValueError:
+        logging.getLogger("mine").exception("from the body")
+"""
+
+
+async def test_json_lines_of_children_name_execution_and_task(
+    server: FakeServer, workers: Workers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    await workers.start(log_format="json")
+    stored = await run(server, LOGS, "logs")
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines()]
+    task, body = [line for line in lines if line["logger"] == "mine"]
+    assert (task["level"], task["message"]) == ("warning", "from a task")
+    assert task["execution_id"] == body["execution_id"] == stored.execution_id
+    assert task["task_id"].startswith("speaks_")
+    assert "task_id" not in body
+    assert "ValueError: no" in body["exception"]
 
 
 async def test_lost_zygote_is_replaced(

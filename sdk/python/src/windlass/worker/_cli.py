@@ -38,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = create_parser().parse_args(argv)
     try:
         settings = read_settings(arguments, os.environ)
-        configure(settings.log_level)
+        configure(settings.log_level, settings.log_format)
         create_ssl_context(settings)
         if argv is None:
             hide_token(arguments, os.environ)
@@ -93,6 +93,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         path=tuple(arguments.path),
         preload=tuple(arguments.preload),
         log_level=arguments.log_level,
+        log_format=arguments.log_format,
     )
 
 

@@ -166,6 +166,7 @@ OPTIONS = (
         one_of("debug", "info", "warning", "error"),
         "info",
     ),
+    Option("log_format", "text (the default) or json", "FORMAT", one_of("text", "json"), "text"),
 )
 
 
@@ -211,7 +212,7 @@ def resolve_options(arguments: argparse.Namespace, environment: Mapping[str, str
         if getattr(arguments, option.name) is None:
             setattr(arguments, option.name, _find_value(option, environment, table))
     if arguments.children is None:
-        arguments.children = min(processors(), MAX_DEFAULT_CHILDREN)
+        arguments.children = max(1, min(int(processors()), MAX_DEFAULT_CHILDREN))
 
 
 def _find_value(option: Option, environment: Mapping[str, str], table: Mapping[str, Any]) -> Any:

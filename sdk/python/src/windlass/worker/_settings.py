@@ -37,6 +37,8 @@ class Settings:
     path: Sequence[str] = ()
     preload: Sequence[str] = ()
     log_level: str = "info"
+    # `text` or `json`.
+    log_format: str = "text"
     # Files (PEM): authority of the server's certificate, and a client certificate with its key.
     ca_file: str | None = None
     client_cert: str | None = None

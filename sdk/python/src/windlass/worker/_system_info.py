@@ -10,6 +10,8 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
+from windlass.worker._cgroup import read_limits
+
 MIB = 1024 * 1024
 GPU_QUERY_TIMEOUT_S = 5.0
 
@@ -49,11 +51,12 @@ def resources() -> dict[str, Any]:
     }
 
 
-def processors() -> int:
-    """Returns the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+def processors() -> float:
+    """Returns how many processors this process may use; control groups allow parts of one."""
+    has_affinity = hasattr(os, "sched_getaffinity")
+    total = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    limit = read_limits().processors
+    return total if limit is None else min(total, round(limit, 2))
 
 
 def load() -> float:
@@ -62,7 +65,17 @@ def load() -> float:
 
 
 def memory() -> tuple[int, int]:
-    """Returns total and available memory in bytes; zeros if unknown."""
+    """Returns total and available memory in bytes, within the limits of control groups."""
+    total, available = _memory_of_machine()
+    limits = read_limits()
+    if limits.memory is None or limits.memory_available is None:
+        return total, available
+    return min(total or limits.memory, limits.memory), min(
+        available or limits.memory_available, limits.memory_available
+    )
+
+
+def _memory_of_machine() -> tuple[int, int]:
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
     except OSError:

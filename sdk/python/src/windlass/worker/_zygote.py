@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=int(descriptor))
-    configure(settings["log_level"])
+    configure(settings["log_level"], settings["log_format"])
     compat.install()
     sys.path[:0] = settings["path"]
     for name in settings["preload"]:

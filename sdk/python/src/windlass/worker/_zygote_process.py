@@ -84,6 +84,7 @@ class ZygoteProcess:
         members = {
             "parent": os.getpid(),
             "log_level": self._settings.log_level,
+            "log_format": self._settings.log_format,
             "path": list(self._settings.path),
             "preload": list(self._settings.preload),
         }
