@@ -8,8 +8,9 @@ import {
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import type { Call } from './call.ts'
 
-/** Time for the receipt of a response. */
-const RECEIPT_MS = 1_000
+/** A receipt is due within RECEIPT_CHECKS * RECEIPT_CHECK_MS. */
+const RECEIPT_CHECK_MS = 250
+const RECEIPT_CHECKS = 4
 
 /** Handler of one rpc, from encoded request to encoded response. */
 export type RpcHandler = (request: Buffer, call: Call) => Promise<Buffer>
@@ -86,8 +87,20 @@ export class MultiplexedServerStream {
     if (isCancelled || !lost) return
     this.#unconfirmed.set(id, lost)
     this.#send(answer)
-    // After the poll phase: timers fire first when this process was itself suspended or busy.
-    setTimeout(() => setImmediate(() => this.#giveUp(id)), RECEIPT_MS).unref()
+    this.#awaitReceipt(id, RECEIPT_CHECKS)
+  }
+
+  /** Counts checks that were in time only: a late one shows that this process was suspended or busy itself. */
+  #awaitReceipt(id: number, checksLeft: number): void {
+    if (checksLeft === 0) this.#giveUp(id)
+    if (checksLeft === 0) return
+    const begunMs = performance.now()
+    const check = () => {
+      if (!this.#unconfirmed.has(id)) return
+      const wasLate = performance.now() - begunMs > 2 * RECEIPT_CHECK_MS
+      this.#awaitReceipt(id, wasLate ? RECEIPT_CHECKS : checksLeft - 1)
+    }
+    setTimeout(() => setImmediate(check), RECEIPT_CHECK_MS).unref()
   }
 
   #giveUp(id: number): void {

@@ -45,6 +45,7 @@ function createWorkerClients(
   const dispatcherStreams = new DispatcherStreams(services.dispatcher_streams, serviceIdentity, {
     onWorkerLeft: (name, generation) => presence.reportClosed(name, generation),
   })
+  teardown.add('worker streams', () => dispatcherStreams.stop())
   const heartbeats = new HeartbeatClient(clients.fleet)
   return { claimAnswers, presence, dispatcherStreams, heartbeats }
 }

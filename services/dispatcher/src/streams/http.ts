@@ -19,18 +19,24 @@ const RETRY = { 'Retry-After': 1 }
 /** Time that the stream of an ended session stays open: enough for its ping to be answered and refused. */
 const REJECTED_HOLD_MS = 3_000
 
+/** Far below the time after which a gateway takes this process for hung. */
+const BEAT_MS = 250
+
 /** Opens the stream of a worker, or returns the reason why it cannot. */
 export type OpenStream = (
   request: { name: string; session: string | undefined },
   response: ServerResponse,
 ) => Promise<'opened' | 'unknown_worker' | 'session_ended'>
 
-/** Creates the listener for worker streams: `GET /workers/{name}/connect`, from gateways only. */
+/**
+ * Creates the listener for worker streams, from gateways only: `GET /workers/{name}/connect`, and `GET
+ * /beats`, by which a gateway notices that this process hangs.
+ */
 export function createStreamServer(open: OpenStream, identity: ServiceIdentity, log: Logger) {
   const server = createHttpServer(identity, (request, response) => {
     if (identity.authenticateService(bearerToken(request)) !== 'gateway')
       return sendError(response, 401, 'no credential of this cluster', BEARER)
-    handleRequest(open, request, response).catch((error) => {
+    handleRequest({ open, server }, request, response).catch((error) => {
       log.warn({ err: error }, 'failed to open worker stream')
       if (response.headersSent) response.destroy()
       else sendError(response, 503, 'The dispatcher cannot be reached', RETRY)
@@ -51,7 +57,12 @@ function createHttpServer({ tls }: ServiceIdentity, listener: RequestListener): 
 const bearerToken = ({ headers: { authorization = '' } }: IncomingMessage): string =>
   authorization.replace(/^Bearer /, '')
 
-async function handleRequest(open: OpenStream, request: IncomingMessage, response: ServerResponse) {
+async function handleRequest(
+  { open, server }: { open: OpenStream; server: Server },
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
+  if (request.url === '/beats') return sendBeats(response, server)
   const name = parseWorkerName(request.url ?? '')
   if (name === undefined) return sendError(response, 404, 'Not Found')
   if (request.method !== 'GET')
@@ -61,6 +72,15 @@ async function handleRequest(open: OpenStream, request: IncomingMessage, respons
   const outcome = await open({ name, session: session?.toString() }, response)
   if (outcome === 'unknown_worker') sendError(response, 404, unknownWorker(name))
   if (outcome === 'session_ended') rejectEndedSession(response)
+}
+
+/** Sends a byte in each interval until the gateway closes the connection or this process stops. */
+function sendBeats(response: ServerResponse, server: Server): void {
+  response.writeHead(200, { 'Content-Type': 'text/plain' })
+  response.write('.')
+  const beat = () => (server.listening ? response.write('.') : response.end())
+  const timer = setInterval(beat, BEAT_MS)
+  response.on('close', () => clearInterval(timer))
 }
 
 const unknownWorker = (name: string) => `Worker '${name}' not found`

@@ -4,6 +4,8 @@ import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { DispatcherWatch } from './dispatcher-watch.ts'
+import { WorkerProxy } from './worker-proxy.ts'
 
 /** A dispatcher that does not start to respond in this time is skipped. */
 const RESPONSE_TIMEOUT_MS = 5_000
@@ -12,19 +14,23 @@ const RESPONSE_TIMEOUT_MS = 5_000
  * it fires.
  */
 const STALL_TIMEOUT_MS = 15_000
-/** Response headers of the dispatcher that are forwarded to the worker. */
-const FORWARDED_HEADERS = [
-  'content-type',
-  'cache-control',
-  'x-accel-buffering',
-  'retry-after',
-] as const
-const GENERATION_HEADER = 'x-windlass-connection-generation'
+/** Streams that move at once to another dispatcher; each costs it a statement. */
+const MOVES_AT_ONCE = 16
 
 /** Receives the name and the connection generation of a worker that closed its stream. */
 type OnWorkerLeft = (name: string, connection_generation: number) => void
 
-/** Proxies worker streams from the dispatchers, byte for byte. */
+interface OpenProxy {
+  proxy: WorkerProxy
+  ctx: RequestContext
+  owner: WorkerIdentity
+  isMoving: boolean
+}
+
+/**
+ * Proxies worker streams from the dispatchers, byte for byte. The streams of a dispatcher that hangs
+ * (dispatcher-watch.ts) move to another one: its workers would get no work while it lives.
+ */
 export class DispatcherStreams {
   readonly #urls: readonly string[]
   #nextIndex = Math.floor(Math.random() * 1_000)
@@ -32,6 +38,8 @@ export class DispatcherStreams {
   readonly #serviceIdentity: ServiceIdentity
   readonly #stalledMs: number
   readonly #onWorkerLeft: OnWorkerLeft | undefined
+  readonly #open = new Set<OpenProxy>()
+  readonly #watches = new Map<string, DispatcherWatch>()
 
   constructor(
     urls: readonly string[],
@@ -47,44 +55,93 @@ export class DispatcherStreams {
     this.#onWorkerLeft = onWorkerLeft
   }
 
+  stop(): void {
+    for (const watch of this.#watches.values()) watch.stop()
+    this.#watches.clear()
+  }
+
   /**
    * Connects a worker to the next dispatcher that responds; resolves when the stream has ended.
    * Either end closes the other.
    */
   async proxy(ctx: RequestContext, owner: WorkerIdentity): Promise<void> {
-    const { length } = this.#urls
-    this.#nextIndex++
-    for (let i = 0; i < length && !ctx.signal.aborted; i++) {
-      const url = this.#urls[(this.#nextIndex + i) % length] ?? ''
-      const call = openStream(url, this.#serviceIdentity, ctx, owner)
-      const upstream = await waitForResponse(call)
+    for (const url of this.#candidates()) {
+      if (ctx.signal.aborted) break
+      const upstream = await this.#connect(url, ctx, owner)
       if (!upstream) continue
-      const generation = Number(upstream.headers[GENERATION_HEADER] ?? 0)
-      const leftBy = await copyStream(upstream, ctx, this.#stalledMs)
-      if (leftBy === 'worker' && generation > 0) this.#onWorkerLeft?.(owner.worker_name, generation)
+      for (const each of this.#urls) this.#watch(each)
+      const proxy = new WorkerProxy(url, upstream, ctx, this.#stalledMs)
+      const open = { proxy, ctx, owner, isMoving: false }
+      this.#open.add(open)
+      const leftBy = await proxy.copy()
+      this.#open.delete(open)
+      if (leftBy === 'worker' && proxy.generation > 0)
+        this.#onWorkerLeft?.(owner.worker_name, proxy.generation)
       return
     }
     throw unavailable('no dispatcher is within reach')
   }
-}
 
-function openStream(
-  url: string,
-  serviceIdentity: ServiceIdentity,
-  { id, signal }: RequestContext,
-  { worker_name, session_id }: WorkerIdentity,
-): ClientRequest {
-  // The dispatchers trust an authenticated service for the session id.
-  const headers = {
-    authorization: `Bearer ${serviceIdentity.serviceToken('dispatcher')}`,
-    'x-request-id': id,
-    ...(session_id && { 'x-windlass-session': session_id }),
+  /** All dispatchers in turn, those that hang last. */
+  #candidates(): string[] {
+    const { length } = this.#urls
+    this.#nextIndex++
+    const inTurn = this.#urls.map((_, i) => this.#urls[(this.#nextIndex + i) % length] ?? '')
+    return [
+      ...inTurn.filter((url) => !this.#isHung(url)),
+      ...inTurn.filter((url) => this.#isHung(url)),
+    ]
   }
-  const path = `${url}/workers/${worker_name}/connect`
-  const call = connectTo(path, serviceIdentity, { agent: false as const, headers, signal })
-  call.setTimeout(RESPONSE_TIMEOUT_MS, () => call.destroy(new Error('no answer')))
-  call.setNoDelay(true)
-  return call.end()
+
+  #isHung(url: string): boolean {
+    return this.#watches.get(url)?.isHung === true
+  }
+
+  #watch(url: string): void {
+    if (this.#watches.has(url) || this.#urls.length < 2) return
+    const headers = this.#credential()
+    const open = () => connectTo(`${url}/beats`, this.#serviceIdentity, { agent: false, headers })
+    this.#watches.set(url, new DispatcherWatch(open, () => this.#leave(url)))
+  }
+
+  /** Moves streams of a dispatcher that hangs; those that cannot move are tried again at the next check. */
+  #leave(url: string): void {
+    const moving = [...this.#open].filter(({ isMoving }) => isMoving).length
+    const left = [...this.#open].filter(({ proxy, isMoving }) => proxy.url === url && !isMoving)
+    for (const one of left.slice(0, Math.max(0, MOVES_AT_ONCE - moving))) void this.#move(one)
+  }
+
+  async #move(one: OpenProxy): Promise<void> {
+    const { url: hung } = one.proxy
+    // A request that a hung dispatcher reads when it continues would supersede the stream.
+    const url = this.#candidates().find((each) => this.#watches.get(each)?.isFresh)
+    if (url === undefined || url === hung) return
+    one.isMoving = true
+    await one.proxy.move(url, () => this.#connect(url, one.ctx, one.owner))
+    one.isMoving = false
+    // One that could not move waits for the next check.
+    if (one.proxy.url === url && this.#isHung(hung)) this.#leave(hung)
+  }
+
+  #connect(url: string, ctx: RequestContext, owner: WorkerIdentity) {
+    const { worker_name, session_id } = owner
+    const headers = {
+      ...this.#credential(),
+      'x-request-id': ctx.id,
+      ...(session_id && { 'x-windlass-session': session_id }),
+    }
+    const { signal } = ctx
+    const path = `${url}/workers/${worker_name}/connect`
+    const call = connectTo(path, this.#serviceIdentity, { agent: false, headers, signal })
+    call.setTimeout(RESPONSE_TIMEOUT_MS, () => call.destroy(new Error('no answer')))
+    call.setNoDelay(true)
+    return waitForResponse(call.end())
+  }
+
+  /** The dispatchers trust an authenticated service for the session id. */
+  #credential() {
+    return { authorization: `Bearer ${this.#serviceIdentity.serviceToken('dispatcher')}` }
+  }
 }
 
 function connectTo(url: string, { tls }: ServiceIdentity, options: RequestOptions): ClientRequest {
@@ -103,41 +160,5 @@ function waitForResponse(call: ClientRequest): Promise<IncomingMessage | undefin
     })
     call.on('error', () => resolve(undefined))
     call.once('close', () => resolve(undefined))
-  })
-}
-
-/** Copies the stream to its end; resolves to `worker` only if the worker's connection ended first. */
-function copyStream(
-  upstream: IncomingMessage,
-  { res, id, signal }: RequestContext,
-  stalledMs: number,
-): Promise<'worker' | 'server'> {
-  const head = FORWARDED_HEADERS.flatMap((name) => {
-    const value = upstream.headers[name]
-    return value === undefined ? [] : [name, value]
-  })
-  res.writeHead(upstream.statusCode ?? 502, [...head, 'x-request-id', id])
-  res.flushHeaders()
-  return new Promise((resolve) => {
-    let leftBy: 'worker' | 'server' = 'worker'
-    // Runs before `close` of the worker's connection if the dispatcher, the link to it, or this process
-    // ended the stream.
-    const endedHere = () => {
-      if (!res.destroyed) leftBy = 'server'
-    }
-    upstream.once('end', endedHere)
-    upstream.once('error', endedHere)
-    // A broken stream must not look like an ended one: a worker waits before it reconnects after an
-    // end.
-    upstream.once('error', () => (signal.aborted ? res.end() : res.destroy()))
-    res.once('close', () => resolve(leftBy))
-    // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected
-    // here.
-    res.setTimeout(stalledMs, () => {
-      if (res.writableLength === 0) return
-      leftBy = 'server'
-      res.destroy()
-    })
-    upstream.pipe(res)
   })
 }

@@ -1,0 +1,122 @@
+import type { IncomingMessage } from 'node:http'
+import type { RequestContext } from '../http/request-context.ts'
+
+/** Response headers of the dispatcher that are forwarded to the worker. */
+const FORWARDED_HEADERS = [
+  'content-type',
+  'cache-control',
+  'x-accel-buffering',
+  'retry-after',
+] as const
+const GENERATION_HEADER = 'x-windlass-connection-generation'
+const FRAME_END = '\n\n'
+
+/**
+ * The stream of one worker, copied byte for byte from a dispatcher. It can move to the stream of
+ * another dispatcher between two frames; the worker does not notice.
+ */
+export class WorkerProxy {
+  /** Base URL of the dispatcher. */
+  url: string
+  readonly #ctx: RequestContext
+  readonly #stalledMs: number
+  #upstream: IncomingMessage
+  /** The last bytes that were copied. */
+  #tail = FRAME_END
+  #isEndedHere = false
+  #moving: Promise<void> | undefined
+
+  /** Starts to copy the answer of the dispatcher at `url`. */
+  constructor(url: string, upstream: IncomingMessage, ctx: RequestContext, stalledMs: number) {
+    this.url = url
+    this.#ctx = ctx
+    this.#stalledMs = stalledMs
+    this.#upstream = upstream
+    const { res, id } = ctx
+    const head = FORWARDED_HEADERS.flatMap((name) => {
+      const value = upstream.headers[name]
+      return value === undefined ? [] : [name, value]
+    })
+    res.writeHead(upstream.statusCode ?? 502, [...head, 'x-request-id', id])
+    res.flushHeaders()
+  }
+
+  /** Connection generation of the dispatcher's stream; 0 for none. */
+  get generation(): number {
+    return Number(this.#upstream.headers[GENERATION_HEADER] ?? 0)
+  }
+
+  /** Copies to the end; resolves to `worker` only if the worker's connection ended first. */
+  copy(): Promise<'worker' | 'server'> {
+    const { res } = this.#ctx
+    res.on('drain', () => this.#upstream.resume())
+    // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected
+    // here.
+    res.setTimeout(this.#stalledMs, () => {
+      if (res.writableLength === 0) return
+      this.#isEndedHere = true
+      res.destroy()
+    })
+    this.#attach(this.#upstream)
+    return new Promise((resolve) => {
+      res.once('close', () => resolve(this.#isEndedHere ? 'server' : 'worker'))
+    })
+  }
+
+  /** Moves to the stream that `open` opens at `url`, unless that fails or a frame is half copied. */
+  async move(url: string, open: () => Promise<IncomingMessage | undefined>): Promise<void> {
+    if (!this.#canMove) return
+    this.#moving = this.#move(url, open)
+    await this.#moving
+    this.#moving = undefined
+  }
+
+  async #move(url: string, open: () => Promise<IncomingMessage | undefined>): Promise<void> {
+    const upstream = await open()
+    if (!upstream) return
+    if (upstream.statusCode !== 200 || !this.#canMove) return void upstream.destroy()
+    const previous = this.#upstream
+    this.#upstream = upstream
+    this.url = url
+    this.#attach(upstream)
+    previous.destroy()
+  }
+
+  get #canMove(): boolean {
+    return this.#tail === FRAME_END && !this.#isEndedHere && !this.#ctx.isClosed
+  }
+
+  #attach(upstream: IncomingMessage): void {
+    const { res, signal } = this.#ctx
+    const isCurrent = () => upstream === this.#upstream
+    // A dispatcher that continues ends its stream, because a newer one supersedes it.
+    const ifCurrent = async (end: () => void) => {
+      await this.#moving
+      if (isCurrent()) end()
+    }
+    upstream.on('data', (chunk: Buffer) => {
+      if (!isCurrent()) return
+      this.#tail = (this.#tail + chunk.subarray(-2).toString('latin1')).slice(-2)
+      if (!res.write(chunk)) upstream.pause()
+    })
+    // Both run before `close` of the worker's connection if the dispatcher, the link to it, or this
+    // process ended the stream.
+    upstream.once('end', () => {
+      const wasOpen = !res.destroyed
+      void ifCurrent(() => {
+        this.#isEndedHere ||= wasOpen
+        res.end()
+      })
+    })
+    upstream.once('error', () => {
+      const wasOpen = !res.destroyed
+      void ifCurrent(() => {
+        this.#isEndedHere ||= wasOpen
+        // A broken stream must not look like an ended one: a worker waits before it reconnects after an
+        // end.
+        if (signal.aborted) res.end()
+        else res.destroy()
+      })
+    })
+  }
+}

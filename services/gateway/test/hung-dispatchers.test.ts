@@ -1,0 +1,89 @@
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { startGateway } from './gateway-fixture.ts'
+
+const HANG_MS = 30_000
+const OWN = { authorization: 'Bearer session-of-w1' }
+const PING = 'event: ping\ndata: {}\n\n'
+
+/** A stand-in for a dispatcher, whose beats can stop. */
+async function startDispatcher() {
+  const beats = new Set<ServerResponse>()
+  const streams: ServerResponse[] = []
+  const state = { isBeating: true, hasBeats: true }
+  const server = createServer((req, res) => {
+    if (req.url !== '/beats') {
+      streams.push(res)
+      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+    } else if (state.hasBeats) {
+      beats.add(res)
+      res.writeHead(200).write('.')
+    } else res.writeHead(404).end()
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const timer = setInterval(() => {
+    if (state.isBeating) for (const res of beats) res.write('.')
+  }, 50)
+  onTestFinished(() => {
+    clearInterval(timer)
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  return { url, state, beats, streams }
+}
+
+/** Two dispatchers, a gateway, and the stream of a worker, which one of them holds. */
+async function withStream() {
+  const all = [await startDispatcher(), await startDispatcher()]
+  const urls = all.map(({ url }) => url).join(',')
+  const gateway = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: urls })
+  const response = await fetch(`${gateway.url}/workers/w1/connect`, { headers: OWN })
+  let text = ''
+  const ended = (async () => {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk)
+  })()
+  await expect.poll(() => all.flatMap(({ streams }) => streams).length).toBe(1)
+  const [holder, other] = all[0]?.streams.length ? all : [...all].reverse()
+  if (!holder || !other) return expect.unreachable()
+  return { holder, other, ended, received: () => text }
+}
+
+test('a dispatcher hangs: the stream of its worker continues from another one', async () => {
+  const { holder, other, ended, received } = await withStream()
+  await expect.poll(() => holder.beats.size, { timeout: HANG_MS }).toBe(1)
+  holder.streams[0]?.write(PING)
+  holder.state.isBeating = false
+  await expect.poll(() => other.streams.length, { timeout: HANG_MS }).toBe(1)
+  await expect.poll(() => holder.streams[0]?.destroyed, { timeout: HANG_MS }).toBe(true)
+  other.streams[0]?.end(PING)
+  await ended
+  expect(received()).toBe(`: connected\n\n${PING}: connected\n\n${PING}`)
+})
+
+test('a dispatcher hangs within a frame: the stream waits for it', async () => {
+  const { holder, other, ended, received } = await withStream()
+  await expect.poll(() => holder.beats.size, { timeout: HANG_MS }).toBe(1)
+  holder.streams[0]?.write('event: execution_scheduled\nda')
+  await expect.poll(received).toContain('da')
+  holder.state.isBeating = false
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  holder.streams[0]?.end('ta: {}\n\n')
+  await ended
+  expect(received()).toBe(': connected\n\nevent: execution_scheduled\ndata: {}\n\n')
+  expect(other.streams).toEqual([])
+})
+
+test('a dispatcher of an earlier release, without beats: keeps its streams', async () => {
+  const all = [await startDispatcher(), await startDispatcher()]
+  for (const { state } of all) state.hasBeats = false
+  const urls = all.map(({ url }) => url).join(',')
+  const gateway = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: urls })
+  const response = await fetch(`${gateway.url}/workers/w1/connect`, { headers: OWN })
+  await new Promise((resolve) => setTimeout(resolve, 2_000))
+  const streams = all.flatMap((one) => one.streams)
+  expect(streams).toHaveLength(1)
+  streams[0]?.end(PING)
+  expect(await response.text()).toBe(`: connected\n\n${PING}`)
+})
