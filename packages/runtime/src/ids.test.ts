@@ -7,6 +7,10 @@ test('ids are 32 hex digits of version 7, and later ones sort later', () => {
   expect(early < late).toBe(true)
 })
 
+test('more ids than the random bytes that are fetched at once: all different', () => {
+  expect(new Set(Array.from({ length: 1_000 }, () => newId(1))).size).toBe(1_000)
+})
+
 test.each([
   ['0190aaaabbbb7ccc8dddeeeeffff0000', '0190aaaabbbb7ccc8dddeeeeffff0000'],
   ['0190AAAA-BBBB-7CCC-8DDD-EEEEFFFF0000', '0190aaaabbbb7ccc8dddeeeeffff0000'],

@@ -5,6 +5,9 @@ interface Progress {
   bytes: number
 }
 
+/** Progress of a body that no check has seen yet: most bodies end before. */
+const UNSEEN: Progress = { since: Number.NaN, bytes: 0 }
+
 export interface SlowBodyOptions {
   /** Bytes a second below which a body counts as slow. */
   minBytesPerSecond: number
@@ -16,7 +19,8 @@ const CHECK_INTERVAL_MS = 1_000
 
 /**
  * Finds request bodies that arrive slower than the minimum rate over a whole window. Only the time in
- * which the server reads counts: a body that waits for authorization is not slow.
+ * which the server reads counts: a body that waits for authorization is not slow. The window of a body begins at
+ * the first check that finds it unfinished, so that a short body costs one entry of a map.
  */
 export class SlowBodies {
   readonly #options: SlowBodyOptions
@@ -30,9 +34,7 @@ export class SlowBodies {
   }
 
   watch(req: IncomingMessage): void {
-    if (req.complete) return
-    this.#bodies.set(req, { since: performance.now(), bytes: req.socket.bytesRead })
-    req.once('close', () => this.#bodies.delete(req))
+    if (!req.complete) this.#bodies.set(req, UNSEEN)
   }
 
   stop(): void {
@@ -43,12 +45,13 @@ export class SlowBodies {
     const { minBytesPerSecond, windowMs, onSlow } = this.#options
     for (const [req, progress] of this.#bodies) {
       const { bytesRead } = req.socket
-      if (req.complete) this.#bodies.delete(req)
-      else if (!req.readableFlowing) Object.assign(progress, { since: now, bytes: bytesRead })
+      if (req.complete || req.destroyed) this.#bodies.delete(req)
+      else if (progress === UNSEEN || !req.readableFlowing)
+        this.#bodies.set(req, { since: now, bytes: bytesRead })
       else if (now - progress.since >= windowMs) {
         const minBytes = ((now - progress.since) / 1_000) * minBytesPerSecond
         const isSlow = bytesRead - progress.bytes < minBytes
-        Object.assign(progress, { since: now, bytes: bytesRead })
+        this.#bodies.set(req, { since: now, bytes: bytesRead })
         if (isSlow) onSlow(req)
       }
     }
