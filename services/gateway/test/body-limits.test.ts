@@ -18,12 +18,7 @@ function startThreads(): BodyThreads {
   return threads
 }
 
-const limit = sizeLimit('report', {
-  maxBytes: 16 * MEBIBYTE,
-  maxDepth: 512,
-  maxUploadBytes: MEBIBYTE,
-  parser: new BodyThreads({ threads: 1 }),
-})
+const limit = sizeLimit('report', { maxBytes: 16 * MEBIBYTE, maxDepth: 512 })
 const task = <N extends ReaderName>(reader: N): BodyTask<N> => ({ reader, limit })
 
 /** A buffer of its own, as the body of a request has. */

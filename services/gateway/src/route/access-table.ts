@@ -1,6 +1,7 @@
 import { permits } from '@windlass/domain/permissions'
 import { BUILT_IN_ROLES } from '../access/built-in-roles.ts'
 import { ruleOf } from '../access/rules.ts'
+import { bodyTable } from './body-table.ts'
 import { namespaceAccessTable } from './namespace-access.ts'
 import type { Route } from './route.ts'
 
@@ -57,7 +58,9 @@ export function accessTable(routes: Iterable<Route>): string {
   const head = ['method', 'path', ...CALLER_KINDS, 'needs']
   const lines = [head, head.map(() => '---'), ...rows]
   const table = lines.map((cells) => `| ${cells.join(' | ')} |`)
-  return [...PREFACE, ...table, '', ...namespaceAccessTable(all), ''].join('\n')
+  return [...PREFACE, ...table, '', ...namespaceAccessTable(all), '', ...bodyTable(all), ''].join(
+    '\n',
+  )
 }
 
 const SIGNS: Record<Verdict, string> = { yes: 'yes', no: '·', own: 'own' }

@@ -31,7 +31,10 @@ const PARSED = {
 }
 
 /** Resolves a size class under the configured limits; no class accepts more than a payload may have. */
-export function sizeLimit(size: BodySize, { maxBytes, maxDepth }: BodyLimits): SizeLimit {
+export function sizeLimit(
+  size: BodySize,
+  { maxBytes, maxDepth }: Pick<BodyLimits, 'maxBytes' | 'maxDepth'>,
+): SizeLimit {
   const payload = { maxBytes, maxDepth, maxValues: Number.POSITIVE_INFINITY }
   if (size === 'payload') return payload
   if (size === 'report')
@@ -43,3 +46,10 @@ export function sizeLimit(size: BodySize, { maxBytes, maxDepth }: BodyLimits): S
   const parsed = PARSED[size]
   return { maxDepth, ...parsed, maxBytes: Math.min(parsed.maxBytes, maxBytes) }
 }
+
+/** Limits of a gateway with default settings, for the documents. */
+export const DEFAULT_BODY_BYTES = { payload: 16 * MEBIBYTE, upload: MEBIBYTE }
+
+/** Largest body of a size class with default settings. */
+export const maxBodyBytes = (size: BodySize): number =>
+  sizeLimit(size, { maxBytes: DEFAULT_BODY_BYTES.payload, maxDepth: 0 }).maxBytes
