@@ -46,6 +46,8 @@ class StoredExecution:
     releases: list[str | None] = field(default_factory=list)
     # Number of releases because the process of the execution had ended.
     crashes: int = 0
+    # Conditions of the releases that parked it.
+    conditions: list[dict[str, Any]] = field(default_factory=list)
     extra: dict[str, Any] = field(default_factory=dict)
     # Execution tokens of the next claims, if any.
     renewals: list[str | None] = field(default_factory=list)
@@ -105,6 +107,7 @@ class FakeServer:
         self.bootstrap_token = BOOTSTRAP
         # Announced additions to the protocol.
         self.features: list[str] = []
+        self.refuses_parking = False
         # Execution tokens that are accepted, and path and credential of each request of a worker.
         self.execution_tokens: set[str] = set()
         self.credentials: list[tuple[str, str]] = []
@@ -311,8 +314,19 @@ class FakeServer:
         if refusal := self._fence(request, stored):
             return refusal
         stored.releases.append(request.headers.get(GENERATION))
-        stored.crashes += '"crashed":true' in await request.text()
+        body = json.loads(await request.text() or "{}")
+        stored.crashes += body.get("crashed", False)
+        if body.get("wake_at") or body.get("wake_on"):
+            return self._park(stored, body)
         self.requeue(stored)
+        return web.json_response({"status": "released", "state": stored.state})
+
+    def _park(self, stored: StoredExecution, condition: dict[str, Any]) -> web.Response:
+        if self.refuses_parking:
+            return web.json_response({"detail": "refused"}, status=422)
+        stored.conditions.append(condition)
+        stored.state, stored.worker = "SCHEDULED", ""
+        stored.generation += 1
         return web.json_response({"status": "released", "state": stored.state})
 
     def _fence(self, request: web.Request, stored: StoredExecution) -> web.Response | None:

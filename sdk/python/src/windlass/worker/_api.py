@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from windlass._parking import WakeCondition
 from windlass._services import Approval
 from windlass.worker._models import Claim
 
@@ -43,10 +44,22 @@ class Api(Protocol):
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         """Sends new log entries and the state after them."""
 
-    async def release(self, execution_id: str, generation: str | None, *, crashed: bool) -> None:
+    @property
+    def park_after_s(self) -> float | None:
+        """Longest wait that is not handed back to the server; None if the server cannot park."""
+
+    async def release(
+        self,
+        execution_id: str,
+        generation: str | None,
+        *,
+        crashed: bool,
+        condition: WakeCondition | None,
+    ) -> None:
         """Releases an execution, so that another worker can claim it.
 
-        `crashed`: its process has ended, which counts as an attempt.
+        `crashed`: its process has ended, which counts as an attempt. `condition`: it is queued when
+        the condition is met.
         """
 
     async def publish_progress(

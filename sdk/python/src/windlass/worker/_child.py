@@ -15,6 +15,7 @@ from typing import Any
 
 from windlass._children import track_children
 from windlass._entry import Entry
+from windlass._parking import WakeCondition
 from windlass._run import Run
 from windlass.worker._child_services import ChildServices
 from windlass.worker._frames import (
@@ -173,13 +174,19 @@ class ChildRun:
             transient=assignment["transient"],
             version=self._source.version,
         )
+        self._park_after_s: float | None = assignment["park_after_s"]
         if assignment["is_cancelled"]:
             self._run.request_cancel()
 
     def begin(self, modules: Modules, end: Callable[[], None]) -> None:
         """Starts the run; `end` is called once it has ended."""
         self._workflow_run = WorkflowRun(modules, self._source, self._run, end)
+        if self._park_after_s is not None:
+            self._workflow_run.enable_parking(self._park_after_s, self._on_park)
         self._workflow_run.begin()
+
+    def _on_park(self, condition: WakeCondition) -> None:
+        self._send(FrameKind.PARK, self._number, json.dumps(condition.to_wire()).encode())
 
     def handle(self, frame: ChildFrame) -> None:
         """Handles a frame for this run."""

@@ -80,6 +80,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         bootstrap_token_file=arguments.bootstrap_token_file,
         labels=dict(arguments.label),
         max_concurrent_executions=arguments.max_concurrent,
+        park_after_s=arguments.park_after,
         drain_timeout_s=arguments.drain_timeout,
         stream_idle_s=arguments.stream_idle_timeout,
         ca_file=arguments.ca_file,

@@ -152,6 +152,13 @@ OPTIONS = (
         is_local=True,
     ),
     Option(
+        "park_after",
+        "an execution that only waits longer is handed back until then; default: 5",
+        "SECONDS",
+        duration,
+        5.0,
+    ),
+    Option(
         "drain_timeout",
         "time for running executions after SIGTERM; default: 25",
         "SECONDS",

@@ -10,6 +10,7 @@ from enum import Enum, auto
 from itertools import count
 
 from windlass._backoff import backoff
+from windlass._parking import WakeCondition
 from windlass.worker._api import Api, Refused, Unavailable
 
 log = logging.getLogger("windlass.worker")
@@ -63,7 +64,12 @@ async def deliver(
 
 
 async def release(
-    api: Api, execution_id: str, generation: str | None, *, crashed: bool = False
+    api: Api,
+    execution_id: str,
+    generation: str | None,
+    *,
+    crashed: bool = False,
+    condition: WakeCondition | None = None,
 ) -> None:
     """Releases an execution.
 
@@ -72,14 +78,19 @@ async def release(
     release could end a newer claim; then the deadline of the lease or unconfirmed claim applies.
 
     `crashed`: the process that ran it has ended, which the server counts as an attempt.
+    `condition`: it is parked until the condition is met; if the server refuses that, it is queued.
     """
     delays = backoff(FIRST_DELAY_S, MAX_RELEASE_DELAY_S)
     for attempt in count(1):
         try:
-            await api.release(execution_id, generation, crashed=crashed)
-            log.info("released execution %s", execution_id)
+            await api.release(execution_id, generation, crashed=crashed, condition=condition)
+            log.info("%s execution %s", "parked" if condition else "released", execution_id)
             return
         except Refused as refused:
+            if condition is not None and refused.status in _INVALID_BODY:
+                log.error("failed to park execution %s: refused: %s", execution_id, refused)
+                condition = None
+                continue
             log.info("failed to release execution %s: refused: %s", execution_id, refused)
             return
         except Unavailable as error:

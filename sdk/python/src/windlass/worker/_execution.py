@@ -112,4 +112,12 @@ class Execution:
             end = await self._post_checkpoint(body, self._settings.terminal_deadline_s)
             if end is not DeliveryResult.TIMED_OUT:
                 return
-        await release(self._api, self.execution_id, self.generation, crashed=self._run.is_crashed)
+        run = self._run
+        condition = run.condition if result is DeliveryResult.DELIVERED else None
+        await release(
+            self._api,
+            self.execution_id,
+            self.generation,
+            crashed=run.is_crashed,
+            condition=condition,
+        )

@@ -33,6 +33,7 @@ class FrameKind(IntEnum):
     DROP_CALL = 20  # id of a call whose answer is no longer awaited
     PROGRESS = 21  # JSON {"task_id", "task_name", "value"}
     PROBED = 22
+    PARK = 23  # JSON of the condition; the end of the run follows
 
 
 class InvalidFrame(Exception):

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import aiohttp
 
 from windlass._json import encode, loads
+from windlass._parking import WakeCondition
 from windlass._services import Approval
 from windlass.worker._api import Unavailable
 from windlass.worker._http import HttpResponse, send
@@ -69,8 +70,22 @@ class HttpApi:
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
         await self._post_for(execution_id, f"/checkpoint/{execution_id}", body, generation)
 
-    async def release(self, execution_id: str, generation: str | None, *, crashed: bool) -> None:
+    @property
+    def park_after_s(self) -> float | None:
+        can_park = "parking" in self._registration.session.features
+        return self._settings.park_after_s if can_park else None
+
+    async def release(
+        self,
+        execution_id: str,
+        generation: str | None,
+        *,
+        crashed: bool,
+        condition: WakeCondition | None,
+    ) -> None:
         body = b'{"crashed":true}' if crashed else None
+        if condition is not None:
+            body = encode(condition.to_wire()).encode()
         await self._post_for(execution_id, f"/release/{execution_id}", body, generation)
 
     async def publish_progress(

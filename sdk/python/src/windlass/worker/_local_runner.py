@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from windlass._parking import WakeCondition
 from windlass._run import Run
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._modules import Modules
@@ -53,6 +54,7 @@ class LocalRun:
     """Run in the user's thread, controlled from the worker's."""
 
     is_crashed = False
+    condition: WakeCondition | None = None
 
     def __init__(
         self,
@@ -74,6 +76,8 @@ class LocalRun:
             version=assignment.source.version,
         )
         self._workflow_run = WorkflowRun(modules, assignment.source, self._run, self.outbox.close)
+        if services.park_after_s is not None:
+            self._workflow_run.enable_parking(services.park_after_s, self._on_park)
 
     def start(self) -> None:
         """Schedules the run in the user's event loop."""
@@ -87,3 +91,6 @@ class LocalRun:
         """Stops the workflow without recording anything more."""
         self._run.close()
         self._user_loop.call(lambda: self._workflow_run.stop(closing=True))
+
+    def _on_park(self, condition: WakeCondition) -> None:
+        self.condition = condition

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from windlass._entry import create_entry
 from windlass._json import encode, loads
+from windlass._parking import WakeCondition
 from windlass._services import WorkflowTarget
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
@@ -85,6 +86,7 @@ class RemoteRun:
         self.is_alone = assignment.runner == SUBPROCESS or claim.attempt > 1
         self.is_crashed = False
         self.is_abandoned = False
+        self.condition: WakeCondition | None = None
         self.outbox: Outbox = ChildOutbox(self)
         self._pool = pool
         self._assignment = assignment
@@ -101,6 +103,7 @@ class RemoteRun:
             "source": asdict(self._assignment.source),
             "transient": self._assignment.transient,
             "authorizes_tasks": self._services.authorizes_tasks,
+            "park_after_s": self._services.park_after_s,
             "is_cancelled": self._timer is not None,
         }
         self._child = self._pool.assign(self)
@@ -141,6 +144,9 @@ class RemoteRun:
             case FrameKind.DROP_CALL:
                 if call := self._calls.get(int(frame.payload)):
                     call.cancel()
+            case FrameKind.PARK:
+                if not self.is_abandoned:
+                    self.condition = WakeCondition.from_wire(loads(frame.payload))
             case FrameKind.END:
                 self._end()
 

@@ -48,6 +48,11 @@ class RunServices:
         self._exec_token = exec_token
 
     @property
+    def park_after_s(self) -> float | None:
+        """Longest wait that is not handed back to the server; None if the server cannot park."""
+        return self._api.park_after_s
+
+    @property
     def authorizes_tasks(self) -> bool:
         """True if the server requires an authorization check before each task."""
         return self._api.authorizes_tasks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from windlass._parking import WakeCondition
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._outbox import Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
@@ -16,6 +17,8 @@ class RunHandle(Protocol):
     outbox: Outbox
     # True if the process of the run has ended before the run did.
     is_crashed: bool
+    # Condition on which the execution continues, if the run has ended because it only waited.
+    condition: WakeCondition | None
 
     def start(self) -> None:
         """Starts the run."""

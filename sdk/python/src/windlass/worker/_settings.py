@@ -19,6 +19,8 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict)
     # 0 means no limit.
     max_concurrent_executions: int = 16
+    # An execution that only waits longer is handed back to the server.
+    park_after_s: float = 5.0
     # Ends within the 30 seconds that Kubernetes grants by default.
     drain_timeout_s: float = 25.0
     # Six heartbeats of the default interval.

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from windlass._lifecycle import advance_execution
+from windlass._parking import WakeCondition
 from windlass._run import Run
 from windlass.worker._models import Source
 from windlass.worker._modules import Modules
@@ -27,10 +28,19 @@ class WorkflowRun:
         self._on_end = on_end
         self._task: asyncio.Task[None] | None = None
         self._entered = False
+        self._park_after_s: float | None = None
+        self._on_park: Callable[[WakeCondition], None] | None = None
+
+    def enable_parking(self, after_s: float, on_park: Callable[[WakeCondition], None]) -> None:
+        """Ends the run and calls `on_park` once it only waits. Called before `begin`."""
+        if not self._run.is_transient:
+            self._park_after_s, self._on_park = after_s, on_park
 
     def begin(self) -> None:
         """Starts the run."""
         self._task = asyncio.get_running_loop().create_task(self._work())
+        if self._park_after_s is not None:
+            self._run.parking.enable(self._park_after_s, self._park)
 
     def stop(self, *, closing: bool) -> None:
         """Cancels the workflow, which may clean up; if `closing`, it can record nothing more."""
@@ -39,6 +49,12 @@ class WorkflowRun:
         # A task that is cancelled before its first step never runs and could record no outcome.
         if self._task is not None and self._entered:
             self._task.cancel()
+
+    def _park(self, condition: WakeCondition) -> None:
+        if self._on_park is not None:
+            self._on_park(condition)
+        self._run.close()
+        self.stop(closing=True)
 
     async def _work(self) -> None:
         self._entered = True
