@@ -158,7 +158,11 @@ const READS = [
   `GET /workflows/one/${THEIRS.workflow_name}/executions`,
 ]
 
-test('A6: objects of tenant one: no route, tool or stream answers tenant two differently', async () => {
+// Some hundred requests, each with an rpc of its own: minutes on a busy machine.
+const HANG_LIMIT_MS = 600_000
+
+const A6 = 'A6: objects of tenant one: no route, tool or stream answers tenant two differently'
+test(A6, { timeout: HANG_LIMIT_MS }, async () => {
   const before = await seenByTwo(NO_EXECUTION)
   const id = await createObjectsOfOne()
   for (const what of READS)
