@@ -82,10 +82,10 @@ class Outbox:
             if self._is_signalled:
                 return
             self._is_signalled = True
-        if self._user_loop is self._sender_loop:
-            self._has_entries.set()
-        else:
-            self._sender_loop.call_soon_threadsafe(self._has_entries.set)
+        self._wake_sender()
+
+    def _wake_sender(self) -> None:
+        self._sender_loop.call_soon_threadsafe(self._has_entries.set)
 
     def _on_taken(self, count: int) -> None:
         """Is called when `count` entries have been taken."""

@@ -62,6 +62,10 @@ class ChildOutbox(Outbox):
         self._run = run
         self._taken = 0
 
+    def _wake_sender(self) -> None:
+        # Entries of a child arrive in the loop of the sender.
+        self._has_entries.set()
+
     def _on_taken(self, count: int) -> None:
         self._taken += count
         if self._taken >= MAX_PENDING_EVENTS // 10:
