@@ -1,44 +1,13 @@
-import type { Command, Park } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { QueueService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
-import type { Db } from '@windlass/runtime/postgres/db'
 import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { applyUnderLocks } from '../src/engine/pessimistic.ts'
-import { limits } from './execution-samples.ts'
-import { type Client, cancel, get, run, setup, submit, worker } from './executions-fixture.ts'
+import { cancel, get, run, setup, submit, worker } from './executions-fixture.ts'
+import { claimed, leasedIds, park } from './parking-fixture.ts'
 
 const HANG_MS = 60_000
 const inMs = (ms: number) => new Date(Date.now() + ms)
-
-/** Releases an execution of the worker `w` until the condition is met. */
-const park = (client: Client, w: ReturnType<typeof worker>, id: string, until: Partial<Park>) =>
-  submit(client, {
-    execution_id: id,
-    with_log: false,
-    body: {
-      $case: 'release',
-      value: {
-        writer: w.writer(),
-        park: { wake_at: undefined, wake_on: [], ...until },
-        unclaimed_only: false,
-      },
-    },
-  })
-
-/** A worker with claimed executions. */
-async function claimed(client: Client, count = 1, fields = {}) {
-  const w = worker(client)
-  const ids: string[] = []
-  for (let i = 0; i < count; i++) ids.push((await run(client, fields)).execution_id)
-  await w.lease({ limit: count })
-  await Promise.all(ids.map((id) => w.claim(id)))
-  return { w, ids }
-}
-
-const leasedIds = async (w: ReturnType<typeof worker>) =>
-  (await w.lease({ limit: 100 })).leases.map(({ execution }) => execution?.execution_id)
-
 function explainer(port = 0) {
   const client = clientOf(QueueService, [`127.0.0.1:${port}`])
   onTestFinished(() => client.close())
@@ -115,6 +84,28 @@ test('wake_on of another principal, unknown or the execution itself: refused, st
   expect(await get(client, parent)).toMatchObject({ state: 'CLAIMED', claim_generation: 1 })
 })
 
+test('a release repeated once it is parked, and once another worker has it: refused, changes nothing', {
+  timeout: HANG_MS,
+}, async () => {
+  const { client } = await setup()
+  const { w, ids } = await claimed(client, 2)
+  const [parent = '', child = ''] = ids
+  const release = () => park(client, w, parent, { wake_on: [child], generation: 1 })
+  const stale = { kind: 'conflict', message: expect.stringContaining('stale-claim') }
+  await release()
+  await expect(release()).rejects.toMatchObject(stale)
+  expect(await leasedIds(w)).toEqual([])
+  await w.report(child, 'COMPLETED')
+  const other = worker(client)
+  await expect
+    .poll(async () => await leasedIds(other), { timeout: HANG_MS, interval: 50 })
+    .toEqual([parent])
+  await expect(release()).rejects.toMatchObject(stale)
+  await other.claim(parent)
+  await expect(release()).rejects.toMatchObject(stale)
+  expect(await get(client, parent)).toMatchObject({ state: 'CLAIMED', claim_generation: 3 })
+})
+
 test('a parked execution: a cancel ends it, and its condition wakes nothing', async () => {
   const { client } = await setup()
   const { w, ids } = await claimed(client, 2)
@@ -151,35 +142,6 @@ test('queue_timeout: counts from the wake-up, not while it is parked', {
   await expect
     .poll(async () => (await get(client, id)).state, { timeout: HANG_MS, interval: 200 })
     .toBe('FAILED')
-})
-
-/** Ends an execution as a replica that dies right after its commit: nothing is looked up or announced. */
-const endSilently = (db: Db, w: ReturnType<typeof worker>, execution_id: string) =>
-  applyUnderLocks(
-    db,
-    [
-      {
-        execution_id,
-        command: {
-          kind: 'checkpoint',
-          report: { holder: w.writer(1), state: 'COMPLETED', events: [] },
-        },
-      },
-    ],
-    limits,
-  )
-
-test('an end whose replica died after its commit: the poll finds it', {
-  timeout: HANG_MS,
-}, async () => {
-  const { client, db } = await setup()
-  const { w, ids } = await claimed(client, 2)
-  const [parent = '', child = ''] = ids
-  await park(client, w, parent, { wake_on: [child] })
-  await endSilently(db, w, child)
-  await expect
-    .poll(async () => await leasedIds(w), { timeout: HANG_MS, interval: 200 })
-    .toEqual([parent])
 })
 
 const ROUNDS = Number(process.env.TEST_ROUNDS ?? 50)

@@ -18,7 +18,8 @@
  *
  * No wake-up is lost: the row lock orders the two commits. If the end is first, park sees it. If park is
  * first, its conditions are visible to every statement that sees the end. The cursor passes only ends
- * that are older than every open transaction, and none that failed here.
+ * that are older than every open transaction, and none that failed here; ends behind a failed one are
+ * looked up all the same.
  *
  * A condition carries the claim generation of its parking, so one that was left behind by another
  * wake-up (a time, a cancel) wakes nothing. It is deleted when its execution ends.
@@ -33,7 +34,7 @@
  *     executions that wait.
  *   - Marking the awaited row: a second write, and a conflict with the checkpoint of its worker.
  */
-import type { Db } from '@windlass/runtime/postgres/db'
+import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as cursor from '../store/relay-cursor.ts'
 import * as store from '../store/wake-conditions.ts'
@@ -61,26 +62,31 @@ export class RecentEnds {
   }
 }
 
-/** Wakes the executions that wait for one of these. Throws if one of them could not be woken. */
+/**
+ * Wakes the executions that wait for one of these. One that cannot be woken does not keep others from
+ * it; its condition stays, and this throws in the end.
+ */
 export async function wakeAwaiting(
   db: Db,
   writer: ExecutionWriter,
   ended: readonly string[],
 ): Promise<void> {
   if (ended.length === 0) return
-  for (;;) {
-    const conditions = await store.listOn(db, ended, BATCH)
-    if (conditions.length === 0) return
+  let failed: Settled | undefined
+  let last: store.StoredCondition | undefined
+  do {
+    const conditions = await store.listOn(db, ended, BATCH, last)
+    last = conditions.length === BATCH ? conditions.at(-1) : undefined
     const results = await Promise.allSettled(
       conditions.map(({ execution_id, claim_generation }) =>
         writer.submit({ execution_id, command: { kind: 'wake', claim_generation } }),
       ),
     )
-    const isDone = (_: unknown, i: number) => isApplied(results[i])
-    await store.remove(db, conditions.filter(isDone))
-    const failed = results.find((result) => !isApplied(result))
-    if (failed) throw new Error('an execution could not be woken', { cause: failed })
-  }
+    const done = conditions.filter((_, i) => isApplied(results[i]))
+    if (done.length > 0) await store.remove(db, done)
+    failed ??= results.find((result) => !isApplied(result))
+  } while (last)
+  if (failed) throw new Error('an execution could not be woken', { cause: failed })
 }
 
 type Settled = PromiseSettledResult<Awaited<ReturnType<ExecutionWriter['submit']>>>
@@ -90,18 +96,40 @@ const isApplied = (result: Settled | undefined): boolean =>
   result?.status === 'fulfilled' &&
   !('fault' in result.value && result.value.fault.kind !== 'not_found')
 
-/** Polls: looks up the ends after the cursor. Resolves to true if there are more. */
+/**
+ * Polls: looks up the ends after the cursor. Resolves to true if there are more. After a failure it
+ * continues with later ends, and the cursor stays, so that the failed ones are found again.
+ */
 export const wakeAfterCursor = (db: Db, writer: ExecutionWriter): Promise<boolean> =>
   db.tx(async (tx) => {
     if (!(await cursor.lockCursor(tx, NAME))) return false
-    const finished = await cursor.listAfterCursor(tx, NAME, BATCH)
-    const last = finished.at(-1)
-    if (!last) return false
-    await wakeAwaiting(
-      db,
-      writer,
-      finished.map(({ execution_id }) => execution_id),
-    )
-    await cursor.moveCursor(tx, NAME, last)
-    return finished.length === BATCH
+    const first = await wakePage(tx, db, writer)
+    if (first.error) {
+      for (let page = first; page.isMore; ) page = await wakePage(tx, db, writer, page.last)
+      throw first.error
+    }
+    if (first.last) await cursor.moveCursor(tx, NAME, first.last)
+    return first.isMore
   })
+
+interface Page {
+  last: cursor.Position | undefined
+  isMore: boolean
+  /** An execution could not be woken. */
+  error: unknown
+}
+
+async function wakePage(
+  tx: Tx,
+  db: Db,
+  writer: ExecutionWriter,
+  after?: cursor.Position,
+): Promise<Page> {
+  const finished = await cursor.listAfterCursor(tx, NAME, BATCH, after)
+  const ended = finished.map(({ execution_id }) => execution_id)
+  const error = await wakeAwaiting(db, writer, ended).then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  return { last: finished.at(-1), isMore: finished.length === BATCH, error }
+}

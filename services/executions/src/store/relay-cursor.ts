@@ -25,15 +25,23 @@ export async function lockCursor(tx: Tx, name: CursorName): Promise<boolean> {
   return row?.held ?? false
 }
 
+/** Place in the order of the terminal events. */
+export type Position = Pick<FinishedExecution, 'xid' | 'execution_id' | 'seq'>
+
+const storedPosition = (name: CursorName) => sql`
+  select xid, execution_id, seq from relay_cursor where name = ${name}
+  union all select '0', '00000000-0000-0000-0000-000000000000', 0 limit 1`
+
+const asRow = ({ xid, execution_id, seq }: Position) => sql`
+  select ${xid}::xid8 as xid, ${execution_id}::uuid as execution_id, ${seq}::bigint as seq`
+
 /**
- * Terminal events after the cursor, in the order of `xid`. An open transaction may still commit with a
- * lower xid, so entries at or above the oldest open one wait.
+ * Terminal events after a position, by default the cursor, in the order of `xid`. An open transaction
+ * may still commit with a lower xid, so entries at or above the oldest open one wait.
  */
-export const listAfterCursor = (tx: Tx, name: CursorName, limit: number) =>
+export const listAfterCursor = (tx: Tx, name: CursorName, limit: number, after?: Position) =>
   tx.rows<FinishedExecution>(sql`
-    with cursor as (
-      select xid, execution_id, seq from relay_cursor where name = ${name}
-      union all select '0', '00000000-0000-0000-0000-000000000000', 0 limit 1)
+    with cursor as (${after ? asRow(after) : storedPosition(name)})
     select e.xid::text as xid, e.execution_id, e.seq, x.state, x.workflow_namespace,
            x.workflow_name, x.schedule_id
       from cursor c, events e join executions x using (execution_id)
@@ -42,11 +50,7 @@ export const listAfterCursor = (tx: Tx, name: CursorName, limit: number) =>
        and e.type in ${terminalEvents}
      order by e.xid, e.execution_id, e.seq limit ${limit}`)
 
-export const moveCursor = (
-  tx: Tx,
-  name: CursorName,
-  { xid, execution_id, seq }: Pick<FinishedExecution, 'xid' | 'execution_id' | 'seq'>,
-) =>
+export const moveCursor = (tx: Tx, name: CursorName, { xid, execution_id, seq }: Position) =>
   tx.run(sql`
     insert into relay_cursor (name, xid, execution_id, seq)
     values (${name}, ${xid}::xid8, ${execution_id}, ${seq})

@@ -17,11 +17,23 @@ export const save = (tx: Tx, conditions: readonly StoredCondition[]) =>
     on conflict (wakes_on, execution_id) do update
        set claim_generation = excluded.claim_generation`)
 
-/** Conditions that the end of these executions meets. */
-export const listOn = (db: Queries, ended: readonly string[], limit: number) =>
+type ConditionKey = Pick<StoredCondition, 'wakes_on' | 'execution_id'>
+
+const ZERO_ID = '00000000-0000-0000-0000-000000000000'
+const FIRST: ConditionKey = { wakes_on: ZERO_ID, execution_id: ZERO_ID }
+
+/** A page of the conditions that the end of these executions meets. */
+export const listOn = (
+  db: Queries,
+  ended: readonly string[],
+  limit: number,
+  { wakes_on, execution_id } = FIRST,
+) =>
   db.rows<StoredCondition>(sql`
     select wakes_on, execution_id, claim_generation from wake_conditions
-     where wakes_on = any(${ended}::uuid[]) limit ${limit}`)
+     where wakes_on = any(${ended}::uuid[])
+       and (wakes_on, execution_id) > (${wakes_on}::uuid, ${execution_id}::uuid)
+     order by wakes_on, execution_id limit ${limit}`)
 
 /** Deletes conditions that have been acted on, unless a later one has replaced them. */
 export const remove = (db: Queries, conditions: readonly StoredCondition[]) =>
