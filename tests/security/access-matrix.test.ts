@@ -77,8 +77,17 @@ function filled({ method, path }: Route, own: Record<string, string>): string {
   return path.replaceAll(/{(\w+)}/g, (_, param: string) => of(param))
 }
 
-/** The body of `authorize`: a decision; without it the route answers the query of a worker. */
-const bodyOf = ({ path }: Route) => (path.includes('/authorize/') ? { approved: true } : undefined)
+/**
+ * The body of `authorize` is a decision; without it the route answers the query of a worker. That of `release` is
+ * refused after authorization: a release would end the validity of the execution token.
+ */
+function bodyOf({ path }: Route) {
+  if (path.includes('/authorize/')) return { approved: true }
+  return path.includes('/release/') ? { wake_at: 'never' } : undefined
+}
+
+/** Routes whose answer depends on the execution of the token, which the request does not name. */
+const OF_TOKEN = new Set(['/admin/configs/batch'])
 
 async function isAllowed(
   route: Route,
@@ -98,7 +107,8 @@ async function isAllowed(
 }
 
 async function accessAt(route: Route, caller: string, gateway: number): Promise<Verdict> {
-  if (await isAllowed(route, caller, {}, gateway)) return 'yes'
+  if (await isAllowed(route, caller, {}, gateway))
+    return caller === 'execution' && OF_TOKEN.has(route.path) ? 'own' : 'yes'
   if (!route.access.startsWith('own ') && caller !== 'execution') return 'no'
   return (await isAllowed(route, caller, ownOf(caller), gateway)) ? 'own' : 'no'
 }

@@ -82,7 +82,7 @@ test('config of another namespace: a worker gets it for an execution of that nam
 
 test('a later version in the attacked namespace: the patterns of the running version decide', async () => {
   expect(
-    (await auth.upload(workflowSource('victim', 'x', `${options}, description="2"`))).status,
+    (await auth.upload(workflowSource('victim', 'x', `${options}, durability="durable"`))).status,
   ).toBe(200)
   expect(await secrets(theirs, 'db')).toMatchObject({ status: 404 })
   expect(await secrets(ours, 'db')).toMatchObject({ status: 200 })

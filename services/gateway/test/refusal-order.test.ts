@@ -17,6 +17,9 @@ const OPEN_TO_SESSIONS = new Set([
   'may read configs',
 ])
 
+/** Open to every authenticated caller: what it may not see is answered as absent. */
+const OPEN_TO_ALL = new Set(['authenticated', 'sees workers'])
+
 const startWithCallers = () =>
   startGateway(
     {
@@ -61,7 +64,7 @@ test('a malformed path: 401 without a credential, 403 without the right, then 40
   for (const { method, url, access, name } of cases) {
     const what = `${method} ${url}`
     expect(await statusOf(method, url), what).toBe(401)
-    const isOpen = access === 'authenticated'
+    const isOpen = OPEN_TO_ALL.has(access)
     expect(await statusOf(method, url, POOR), what).toBe(isOpen ? 404 : 403)
     // Only the credential of the worker itself has the right on its routes.
     if (access === 'own worker' || access === 'own execution') continue

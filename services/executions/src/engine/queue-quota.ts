@@ -63,22 +63,27 @@ export class QueueQuota {
   }
 
   /**
-   * Counts a new execution in; throws `unavailable` above a quota. The caller calls the returned function once
-   * the execution is committed or refused.
+   * Counts a new execution in; throws or rejects with `unavailable` above a quota. The caller calls the
+   * returned function once the execution is committed or refused. Below the quotas the answer is
+   * immediate: a command that follows the create in one request must not overtake it.
    */
-  async admit(row: NewExecution): Promise<() => void> {
+  admit(row: NewExecution): (() => void) | Promise<() => void> {
     const holders = this.#limitedHolders(row)
-    if (holders.length === 0) return () => {}
-    const excess = this.#findExcess(holders)
-    if (excess) await this.#countSoon()
-    else this.#countIfOld()
-    const confirmed = excess && this.#findExcess(holders)
-    if (confirmed) {
-      if (await this.#exists(row.execution_id)) return () => {}
-      throw quotaExceeded(confirmed.name, confirmed.key, confirmed.limit)
-    }
+    if (this.#findExcess(holders)) return this.#admitAfterCount(row, holders)
+    if (holders.length > 0) this.#countIfOld()
+    return this.#add(row, holders)
+  }
 
-    const used: Usage = { queued_executions: 1, queued_bytes: row.input_json.length }
+  async #admitAfterCount(row: NewExecution, holders: readonly Limited[]): Promise<() => void> {
+    await this.#countSoon()
+    const excess = this.#findExcess(holders)
+    if (!excess) return this.#add(row, holders)
+    if (await this.#exists(row.execution_id)) return () => {}
+    throw quotaExceeded(excess.name, excess.key, excess.limit)
+  }
+
+  #add({ input_json }: NewExecution, holders: readonly Limited[]): () => void {
+    const used: Usage = { queued_executions: 1, queued_bytes: input_json.length }
     const keys = new Set(holders.map(({ key }) => key))
     for (const key of keys) {
       this.#recent.add(key, used)

@@ -55,7 +55,8 @@ export function createSubmitHandler({
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
       const { command } = parsed
-      const settle = command.kind === 'create' ? await queueQuota.admit(command.row) : () => {}
+      const admitted = command.kind === 'create' ? queueQuota.admit(command.row) : () => {}
+      const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
         await storeRequirement(parsed)
         return { parsed, result: await writer.submit(parsed) }
