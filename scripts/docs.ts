@@ -1,12 +1,11 @@
 // `npm run docs`: builds the Python guide with the reference of the SDK as a site, in dist/python-docs. A broken
 // link or an unknown name of the SDK fails the build.
-import { rmSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
 import { Stamp } from './bootstrap/stamp.mjs'
 import { catchSignals } from './process/signals.ts'
 import { Progress } from './setup/progress.ts'
-import { findPython } from './setup/python.ts'
+import { createEnvironment, findPython, installLocked } from './setup/python.ts'
 import { run } from './setup/run.ts'
 
 const SDK = path.join(PROJECT, 'sdk/python')
@@ -37,11 +36,8 @@ async function ensureGenerator(): Promise<string> {
   if (stamp.matches()) return bin
   const base = await findPython(progress)
   await progress.step('Installing the generator', async (onLine) => {
-    rmSync(venv, { recursive: true, force: true })
-    await run(base, ['-m', 'venv', venv], { onLine })
-    const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off']
-    const install = ['-m', 'pip', 'install', ...flags, '--require-hashes', '-r', lock]
-    await run(path.join(bin, 'python'), install, { onLine })
+    await createEnvironment(base, venv, onLine)
+    await installLocked(path.join(bin, 'python'), lock, onLine)
   })
   stamp.set()
   return bin

@@ -10,6 +10,13 @@ const SDK = path.join(PROJECT, 'sdk/python')
 const CANDIDATES = ['python3', 'python3.13', 'python3.12', 'python3.11', '/usr/bin/python3']
 const NEW_ENOUGH = 'import sys; assert sys.version_info >= (3, 11)'
 
+const PIP_INSTALL = [
+  ...['-m', 'pip', 'install', '--disable-pip-version-check'],
+  ...['--no-input', '--progress-bar=off'],
+]
+
+type Report = RunOptions['onLine']
+
 interface SetupContext {
   dir: string
   progress: Progress
@@ -42,13 +49,8 @@ export async function ensurePython(
   if (works && (full.matches() || (!dev && plain.matches()))) return python
   const base = works ? undefined : (from ?? (await findPython(progress)))
   await progress.step('Setting up Python', async (report) => {
-    if (base) {
-      rmSync(venv, { recursive: true, force: true })
-      await run(base, ['-m', 'venv', venv], { onLine: report })
-    }
-    const flags = ['--disable-pip-version-check', '--no-input', '--progress-bar=off']
-    const install = ['-m', 'pip', 'install', ...flags]
-    await run(python, [...install, '--require-hashes', '-r', lock(dev)], { onLine: report })
+    if (base) await createEnvironment(base, venv, report)
+    await installLocked(python, lock(dev), report)
     // Without an index: fails if the lock misses what pyproject.toml asks for (`npm run lock:python` adds it).
     const sdk = [
       '--no-index',
@@ -56,7 +58,7 @@ export async function ensurePython(
       '--editable',
       `${SDK}[${dev ? 'dev' : 'worker'}]`,
     ]
-    await run(python, [...install, ...sdk], { onLine: report })
+    await run(python, [...PIP_INSTALL, ...sdk], { onLine: report })
   })
   const made = dev ? full : plain
   made.set()
@@ -76,6 +78,17 @@ export async function ensureWorkerPython(
   if (!user || (await succeeds(ordinary, ['-c', NEW_ENOUGH], options))) return ensurePython(context)
   const from = await firstThatCan(options)
   return ensurePython(context, from === undefined ? {} : { folder: 'worker-venv', from })
+}
+
+/** Creates a virtual environment; removes the one that is there. */
+export async function createEnvironment(base: string, venv: string, onLine: Report): Promise<void> {
+  rmSync(venv, { recursive: true, force: true })
+  await run(base, ['-m', 'venv', venv], { onLine })
+}
+
+/** Installs the packages of a lock file into the environment of `python`, by version and hash. */
+export async function installLocked(python: string, lock: string, onLine: Report): Promise<void> {
+  await run(python, [...PIP_INSTALL, '--require-hashes', '-r', lock], { onLine })
 }
 
 /** Returns a python that is new enough and can create virtual environments; installs one if needed. */
