@@ -35,7 +35,8 @@ const offerTo = async (client: Client, worker_name: string) => {
   }
 }
 
-test('a waiting dispatcher hangs: work that was leased to it is queued again', async () => {
+/** Queues an execution that is leased to `w1` while the dispatcher that waits with its offer hangs. */
+async function leasedToHanging() {
   const { client, dispatcher, link, queue } = await hangingDispatcher()
   await queue()
   const offer = await offerTo(client, 'w1')
@@ -44,6 +45,11 @@ test('a waiting dispatcher hangs: work that was leased to it is queued again', a
   await dispatcher.listReady({ known_ids: [] })
   link.stop()
   const { execution_id } = await queue()
+  return { client, link, waiting, execution_id }
+}
+
+test('a waiting dispatcher hangs: work that was leased to it is queued again', async () => {
+  const { client, link, waiting, execution_id } = await leasedToHanging()
   expect(await get(client, execution_id)).toMatchObject({ worker_name: 'w1', claim_generation: 1 })
   await expect
     .poll(() => get(client, execution_id), { timeout: HANG_MS })
@@ -54,14 +60,7 @@ test('a waiting dispatcher hangs: work that was leased to it is queued again', a
 })
 
 test('a dispatcher hangs after a lease that its worker has claimed: the claim stays', async () => {
-  const { client, dispatcher, link, queue } = await hangingDispatcher()
-  await queue()
-  const offer = await offerTo(client, 'w1')
-  await dispatcher.lease({ offers: [offer], limit: 0 })
-  const waiting = dispatcher.awaitWork({ offers: [offer], wait_ms: 5_000 }).catch(() => undefined)
-  await dispatcher.listReady({ known_ids: [] })
-  link.stop()
-  const { execution_id } = await queue()
+  const { client, link, waiting, execution_id } = await leasedToHanging()
   const w = worker(client, 'w1', 's')
   await w.claim(execution_id)
   link.close()
