@@ -25,7 +25,10 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-async def test_examples_of_a_page_run(page: Path) -> None:
+async def test_examples_of_a_page_run(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # pages may write files
     text = TEXTS[page.name]
     module = ModuleType(f"document_{page.stem}")
     sys.modules[module.__name__] = module
