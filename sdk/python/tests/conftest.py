@@ -8,11 +8,17 @@ from typing import Any
 
 import pytest
 
+from effects import effects
 from server_fake import BOOTSTRAP, FakeServer, serve
 from windlass.worker import Settings, Worker
 
 # Limit for a hanging test; no test asserts speed.
 HANG_S = 20.0
+
+
+@pytest.fixture(autouse=True)
+def _no_effects() -> None:
+    effects.clear()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from effects import charge, charge_card, effects
 from windlass import (
     ExecutionContext,
     as_completed,
@@ -29,25 +30,6 @@ from windlass.check._lint import lint
 from windlass.testing import Engine, Execution, replay
 from windlass.testing._comparison import ReplayReport, compare
 from windlass.workflow import Workflow
-
-effects: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def _no_effects() -> None:
-    effects.clear()
-
-
-@task
-async def charge(amount: int) -> int:
-    effects.append(f"charge {amount}")
-    return amount
-
-
-@task
-async def charge_card(amount: int) -> int:
-    effects.append(f"charge_card {amount}")
-    return amount
 
 
 @task

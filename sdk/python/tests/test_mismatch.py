@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from effects import charge, charge_card, effects
 from run_fixture import RecordingJournal, resuming, run_from, types
 from windlass import (
     ExecutionContext,
@@ -26,25 +27,6 @@ from windlass import (
 from windlass.errors import ExecutionContextNotFoundError
 from windlass.testing import Engine
 from windlass.workflow import Workflow
-
-effects: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def _no_effects() -> None:
-    effects.clear()
-
-
-@task
-async def charge(amount: int) -> int:
-    effects.append(f"charge {amount}")
-    return amount
-
-
-@task
-async def charge_card(amount: int) -> int:
-    effects.append(f"charge_card {amount}")
-    return amount
 
 
 @task

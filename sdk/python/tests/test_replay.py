@@ -6,13 +6,12 @@ from typing import Any
 
 import pytest
 
+from effects import effects
 from run_fixture import failure_of, resuming, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, pause, sleep, task, uuid4, workflow
 from windlass._replay import Replay, Resume
 from windlass.errors import ExecutionError, ExecutionTimeoutError, RecordedError
 from windlass.tasks import parallel
-
-effects: list[str] = []
 
 
 def test_resume_is_pending_until_its_pause_consumes_it() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from effects import effects
 from windlass import (
     CompensationError,
     ExecutionContext,
@@ -23,13 +24,6 @@ from windlass import (
 )
 from windlass.domain.events import ExecutionEventType as E
 from windlass.testing import Engine, assert_survives_crashes
-
-effects: list[str] = []
-
-
-@pytest.fixture(autouse=True)
-def _no_effects() -> None:
-    effects.clear()
 
 
 class OutOfStockError(Exception):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
+from windlass._awaitables import maybe_awaitable
 from windlass._options import TaskOptions
 from windlass._run import Run
 from windlass._services import Approval
@@ -53,7 +53,7 @@ async def await_approval(
 async def _requires_approval(options: TaskOptions, call: Call) -> bool:
     rule = options.requires_approval
     result = rule(*call.args, **call.kwargs) if callable(rule) else rule
-    return bool(await result if inspect.isawaitable(result) else result)
+    return bool(await maybe_awaitable(result))
 
 
 async def _request_approval(

@@ -7,11 +7,12 @@ import importlib.util
 import inspect
 import json
 import logging
-from collections.abc import Awaitable, Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from windlass._awaitables import maybe_awaitable
 from windlass._plain import to_json_form
 from windlass.domain.execution_context import ExecutionContext
 
@@ -39,11 +40,6 @@ _WORDS = {
     "-inf": float("-inf"),
     "-infinity": float("-inf"),
 }
-
-
-async def maybe_awaitable(value: Any) -> Any:
-    """Returns the value, or what it returns if it is awaitable."""
-    return await value if isinstance(value, Awaitable) else value
 
 
 def is_hashable(value: Any) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any
 
+from windlass._awaitables import maybe_awaitable
 from windlass._branches import refuse_sensitive
 from windlass._options import TaskOptions
 from windlass._parking import only_awaits
@@ -118,7 +119,7 @@ class Graph:
                 raise ValueError(f"the graph ended at several nodes: {names}")
             if open_edges:
                 inputs = [results[edge.start] for edge in open_edges]
-                results[node] = await _resolve(self._nodes[node](*inputs))
+                results[node] = await maybe_awaitable(self._nodes[node](*inputs))
         return results.get(self.END)
 
     def _decode(self, call: Call, value: Any) -> Any:
@@ -147,8 +148,6 @@ def _pass_on(value: Any) -> Any:
 async def _is_open(edge: Edge, results: dict[str, Any]) -> bool:
     if edge.start not in results:
         return False
-    return edge.condition is None or bool(await _resolve(edge.condition(results[edge.start])))
-
-
-async def _resolve(value: Any) -> Any:
-    return await value if isinstance(value, Awaitable) else value
+    return edge.condition is None or bool(
+        await maybe_awaitable(edge.condition(results[edge.start]))
+    )
