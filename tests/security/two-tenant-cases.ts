@@ -104,6 +104,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'GET /auth/permissions': {
     exempt: 'by the contract it lists the workflows that exist and what they require',
   },
+  'POST /auth/check': { body: { permissions: [`execution:${ID}:read`, `workflow:one:${THEIRS.workflow_name}:read`] } },
   'POST /auth/test-token': { body: { token: 'x' } },
   'GET /docs': {},
   'GET /executions': {
@@ -118,6 +119,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'GET /executions/{execution_id}/events': { also: ['?detailed=true'] },
   'GET /executions/{execution_id}/explain': {},
   'GET /health': {},
+  'GET /me': {},
   'GET /namespaces': {},
   'GET /openapi.json': {},
   'GET /ready': {},

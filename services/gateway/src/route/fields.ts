@@ -85,8 +85,11 @@ export const integer = (limits: { min: number; max?: number }) =>
     )
     .meta({ wire: { type: 'integer', minimum: limits.min, maximum: limits.max } })
 
+/** Objects of one page of a list. */
+export const MAX_PAGE = 1_000
+
 export const page = {
-  limit: integer({ min: 1, max: 1000 }).default(50),
+  limit: integer({ min: 1, max: MAX_PAGE }).default(50),
   offset: integer({ min: 0 }).default(0),
 }
 

@@ -8,6 +8,7 @@ import * as executions from './executions.ts'
 import * as explain from './explain-execution.ts'
 import * as forecasts from './forecasts.ts'
 import * as health from './health.ts'
+import * as me from './me.ts'
 import * as principals from './principals.ts'
 import * as roles from './roles.ts'
 import * as runs from './runs.ts'
@@ -43,6 +44,7 @@ export const routes = [
   ...named(schedules),
   ...named(audit),
   ...named(auth),
+  ...named(me),
   ...named(principals),
   ...named(apiKeys),
   ...named(roles),
