@@ -8,11 +8,19 @@ import type { WorkerStream } from './worker-stream.ts'
 
 /** Smaller frames arrive within any `claim_timeout`, unless larger ones are before them. */
 const LARGE_BYTES = 262_144
+/** The slowest link over which `executions` grants time for a frame to arrive (`transferMs` there). */
+const MIN_BYTES_PER_MS = 256
 const CHECK_MS = 1_000
 const RENEW_MS = 2_500
 
 type Submit = Pick<RpcClient<ExecutionsService>, 'submit'>
 type SentStream = Pick<WorkerStream, 'pushedBytes' | 'bufferedBytes' | 'hasEnded'>
+
+/** An estimate of the bytes of large frames that may still be between this process and the worker. */
+interface InTransit {
+  bytes: number
+  atMs: number
+}
 
 interface TrackedFrames {
   stream: SentStream
@@ -27,11 +35,16 @@ interface TrackedFrames {
  * Restarts the claim deadlines of leases whose frames take long: when they are pushed, while bytes go
  * out, and when the last byte is written. So the deadline of a lease counts from there, and a large
  * frame on a slow link is not sent again and again. A frame that makes no progress is not renewed.
+ *
+ * The send buffers of this host and of the gateway take megabytes at once, so an empty buffer here does
+ * not mean that a frame has arrived: large frames count as in transit for as long as the slowest
+ * supported link needs.
  */
 export class LeaseExtensions {
   readonly #executions: Submit
   readonly #log: Logger
   readonly #tracked = new Set<TrackedFrames>()
+  readonly #inTransit = new WeakMap<SentStream, InTransit>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(executions: Submit, log: Logger) {
@@ -39,9 +52,10 @@ export class LeaseExtensions {
     this.#log = log
   }
 
-  /** Follows the frames that were just pushed to the stream, if bytes enough are before their end. */
-  track(stream: SentStream, executions: readonly Execution[]): void {
-    if (stream.bufferedBytes < LARGE_BYTES) return
+  /** Follows frames of `frameBytes` that were just pushed to the stream, if bytes enough are before their end. */
+  track(stream: SentStream, executions: readonly Execution[], frameBytes: number): void {
+    const pendingBytes = Math.max(stream.bufferedBytes, this.#addInTransit(stream, frameBytes))
+    if (pendingBytes < LARGE_BYTES) return
     const frames: TrackedFrames = {
       stream,
       executions,
@@ -50,7 +64,7 @@ export class LeaseExtensions {
       renewedMs: performance.now(),
     }
     this.#tracked.add(frames)
-    void this.#extend(frames, stream.bufferedBytes)
+    void this.#extend(frames, pendingBytes)
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
@@ -58,6 +72,15 @@ export class LeaseExtensions {
     clearInterval(this.#timer)
     this.#timer = undefined
     this.#tracked.clear()
+  }
+
+  #addInTransit(stream: SentStream, frameBytes: number): number {
+    const atMs = performance.now()
+    const known = this.#inTransit.get(stream) ?? { bytes: 0, atMs }
+    const earlier = Math.max(0, known.bytes - (atMs - known.atMs) * MIN_BYTES_PER_MS)
+    const bytes = frameBytes < LARGE_BYTES ? earlier : earlier + frameBytes
+    this.#inTransit.set(stream, { bytes, atMs })
+    return bytes
   }
 
   #check(): void {

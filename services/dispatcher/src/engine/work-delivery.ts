@@ -82,8 +82,10 @@ export class WorkDelivery {
         } else undeliverable.push(lease.execution)
       }
       if (worker && frames.length > 0) {
-        worker.stream.send(...frames)
-        this.#extensions.track(worker.stream, sent)
+        const { stream } = worker
+        const start = stream.pushedBytes
+        stream.send(...frames)
+        this.#extensions.track(stream, sent, stream.pushedBytes - start)
       }
       if (undeliverable.length > 0) await this.#release(worker_name, undeliverable)
     } catch (error) {

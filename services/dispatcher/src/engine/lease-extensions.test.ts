@@ -1,0 +1,54 @@
+import type { Execution, SubmitRequest } from '@windlass/proto/windlass/executions/v1/executions'
+import { pino } from 'pino'
+import { expect, onTestFinished, test } from 'vitest'
+import { LeaseExtensions } from './lease-extensions.ts'
+
+const MIB = 1_048_576
+
+function setUp() {
+  const granted: number[] = []
+  const submit = async ({ commands }: Pick<SubmitRequest, 'commands'>) => {
+    for (const { body } of commands)
+      if (body?.$case === 'extend_lease') granted.push(body.value.frame_bytes)
+    return { results: [] }
+  }
+  const extensions = new LeaseExtensions({ submit } as never, pino({ level: 'silent' }))
+  onTestFinished(() => extensions.stop())
+  const stream = { pushedBytes: 0, bufferedBytes: 0, hasEnded: false }
+  const execution = { execution_id: 'e', worker_name: 'w', worker_session: 's' } as Execution
+  return {
+    granted,
+    /** Pushes a frame of which the socket takes all but `buffered` bytes at once. */
+    push(bytes: number, buffered = 0) {
+      stream.pushedBytes += bytes
+      stream.bufferedBytes = buffered
+      extensions.track(stream, [execution], bytes)
+    },
+  }
+}
+
+test('a large frame that the send buffer takes at once: its lease is extended by its size', () => {
+  const { push, granted } = setUp()
+  push(3 * MIB)
+  expect(granted).toEqual([3 * MIB])
+})
+
+test('a small frame behind a large one: its lease is extended by what may be in transit', () => {
+  const { push, granted } = setUp()
+  push(64 * MIB)
+  push(1_000)
+  expect(granted).toHaveLength(2)
+  expect(granted[1]).toBeGreaterThan(MIB)
+})
+
+test('small frames: their leases are not extended, however many', () => {
+  const { push, granted } = setUp()
+  for (let i = 0; i < 1_000; i++) push(3_000)
+  expect(granted).toEqual([])
+})
+
+test('a small frame behind buffered bytes: its lease is extended by them', () => {
+  const { push, granted } = setUp()
+  push(1_000, MIB)
+  expect(granted).toEqual([MIB])
+})
