@@ -10,6 +10,7 @@ import { openBus } from '@windlass/runtime/nats/bus'
 import { openReadyDb } from '@windlass/runtime/postgres/db'
 import { relayOutbox } from '@windlass/runtime/postgres/outbox'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
+import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
 import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime, Start } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
@@ -63,7 +64,8 @@ export const start: Start = async (settings, runtime) => {
   teardown.add('relay', () => relay.stop())
   const onOutboxWrite = () => relay.wake()
   const tickDeps = { ...deps, onOutboxWrite, heartbeat_ms, eviction_after_ms }
-  const tick = createTickLoop(tickDeps, (await secondsSinceAnyReplica(db)) * 1_000)
+  const silence_s = await readAtStart(log, () => secondsSinceAnyReplica(db))
+  const tick = createTickLoop(tickDeps, silence_s * 1_000)
   teardown.add('last pongs', () => flushAndPoll(tickDeps))
   teardown.add('tick', () => tick.stop())
   const wakeTick = () => tick.wake()

@@ -10,6 +10,7 @@ import { openService } from '@windlass/rpc/open-service'
 import { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
+import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
@@ -45,14 +46,14 @@ export async function start(settings: Settings, { log, teardown }: Runtime) {
   const { workers, security } = settings
   const service = await openService('identity', settings, { log, teardown })
   const { db, rpc } = service
-  await requireReviewedChanges(db, settings)
+  await readAtStart(log, () => requireReviewedChanges(db, settings))
   const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())
   await redisReady(redis)
 
   const bootstrapToken = createBootstrapTokenReader(settings, log)
   await bootstrapToken()
-  const keys = await deriveKeyring(db, security.encryption)
+  const keys = await readAtStart(log, () => deriveKeyring(db, security.encryption))
 
   const { verifyCaller } = service.serviceIdentity
   const uses = new SecretUses(db, settings.audit.level !== 'changes')

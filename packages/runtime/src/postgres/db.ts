@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import type { Logger } from '../process/log.ts'
 import { compile, type Sql, sql } from './sql.ts'
-import { waitForPostgres } from './wait-for-postgres.ts'
+import { readAtStart } from './wait-for-postgres.ts'
 
 declare const open: unique symbol
 
@@ -120,10 +120,7 @@ export async function openReadyDb(
 ): Promise<Db> {
   const db = openDb(url, schema, options)
   try {
-    await waitForPostgres(
-      () => db.run(sql`select 1`),
-      (error) => log.warn({ err: error }, 'PostgreSQL unavailable; waiting'),
-    )
+    await readAtStart(log, () => db.run(sql`select 1`))
   } catch (error) {
     await db.close()
     throw error

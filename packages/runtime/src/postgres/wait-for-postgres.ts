@@ -1,3 +1,4 @@
+import type { Logger } from '../process/log.ts'
 import { retry } from '../retry.ts'
 import { toOutageFault } from './outage.ts'
 
@@ -27,3 +28,11 @@ export async function waitForPostgres<T>(
   }
   return await retry(connect, { budgetMs: START_WAIT_MS, pauseMs: PAUSE_MS, isRetryable })
 }
+
+/**
+ * Reads what a service needs before it starts: waits like `waitForPostgres`, and logs that it waits. The
+ * first statement has succeeded by then, but each further one may need a connection of its own, and a busy
+ * or failing-over server must not end the process.
+ */
+export const readAtStart = <T>(log: Logger, read: () => Promise<T>): Promise<T> =>
+  waitForPostgres(read, (error) => log.warn({ err: error }, 'PostgreSQL unavailable; waiting'))
