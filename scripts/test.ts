@@ -14,7 +14,7 @@ import { Progress } from './setup/progress.ts'
 import { ensurePython } from './setup/python.ts'
 import { type Counts, closingLine, total } from './testing/counts.ts'
 import { leftoverCounts, temporaryEnv } from './testing/temp-file-check.ts'
-import { runPytest, runVitest } from './testing/test-runs.ts'
+import { runPytest, runVitest, runVitestRepeated } from './testing/test-runs.ts'
 
 catchSignals()
 const folder = mkdtempSync(path.join(os.tmpdir(), 'windlass-test-'))
@@ -41,7 +41,8 @@ async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
   const counts: Counts[] = []
   if (first !== 'python') {
     const chosen = first === undefined ? ['--project=!chaos'] : [first, ...rest]
-    counts.push(await runVitest(chosen, tools))
+    const run = process.env.TEST_REPEAT === 'never' ? runVitest : runVitestRepeated
+    counts.push(await run(chosen, tools))
   }
   if ((first === undefined || first === 'python') && !stopSignal.aborted)
     counts.push(await runPytest(rest, tools))

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { stopSignal } from '../process/signals.ts'
 import { type Counts, junitCounts, vitestCounts } from './counts.ts'
+import { repeatableFailures, unstableTests } from './unstable-tests.ts'
 
 interface TestTools {
   /** Folder for reports. */
@@ -14,12 +15,31 @@ interface TestTools {
   env: NodeJS.ProcessEnv
 }
 
+/**
+ * Runs vitest like `runVitest`. If a few tests fail, their files run once more, one at a time: a machine
+ * that stops for seconds fails tests that are right. The second run decides; tests that failed only
+ * once are named as unstable, to be mended.
+ */
+export async function runVitestRepeated(args: string[], tools: TestTools): Promise<Counts> {
+  const counts = await runVitest(args, tools)
+  const failed = repeatableFailures(textOf(reportOf(tools)))
+  if (failed.length === 0 || stopSignal.aborted) return counts
+  const files = [...new Set(failed.map(({ file }) => file))]
+  process.stdout.write(`\n${failed.length} failed: their files run once more, one at a time\n`)
+  const again = await runVitest([...args, '--no-file-parallelism', ...files], tools)
+  const unstable = unstableTests(failed, textOf(reportOf(tools)))
+  for (const { file, title } of unstable)
+    process.stdout.write(`UNSTABLE: ${path.relative(PROJECT, file)} > ${title}\n`)
+  const { passed, skipped } = counts
+  return { passed: passed + unstable.length, failed: again.failed, skipped }
+}
+
+const reportOf = ({ folder }: TestTools) => path.join(folder, 'vitest.json')
+
 /** Runs vitest with visible output and counts its tests; end-to-end tests run workers with `python`. */
-export async function runVitest(
-  args: string[],
-  { folder, python, env, node = process.execPath }: TestTools,
-): Promise<Counts> {
-  const report = path.join(folder, 'vitest.json')
+export async function runVitest(args: string[], tools: TestTools): Promise<Counts> {
+  const { python, env, node = process.execPath } = tools
+  const report = reportOf(tools)
   const vitest = path.join(PROJECT, 'node_modules/vitest/vitest.mjs')
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const command = [vitest, 'run', ...reporters, ...args]
