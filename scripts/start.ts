@@ -18,7 +18,9 @@ import {
   SHARED_USER_TEXT,
   servingText,
 } from './system/messages.ts'
+import { publishTargets, withdrawTargets } from './system/metrics-targets.ts'
 import { START_HELP, type StartOptions, startOptions } from './system/options.ts'
+import { adminOf } from './system/topology.ts'
 
 const INTERRUPTED = 130
 
@@ -37,6 +39,7 @@ async function serve(options: StartOptions): Promise<void> {
   const dir = options.dataDir ? prepare(path.resolve(options.dataDir)) : projectDataDir()
   const unlock = lock(dir)
   withdrawServer(dir)
+  withdrawTargets(dir)
   const context = { dir, progress: new Progress(process.stdout), processes: new Processes(dir) }
   try {
     const system = await bringUp(context, options)
@@ -50,6 +53,7 @@ async function serve(options: StartOptions): Promise<void> {
   } finally {
     requestStop('its end')
     withdrawServer(dir)
+    withdrawTargets(dir)
     await stopAll(context)
     unlock()
   }
@@ -71,7 +75,11 @@ async function introduce(
     const result = await progress.step(`Running ${EXAMPLE}`, () => runDemo(url))
     process.stdout.write(demoText(result))
   }
-  process.stdout.write(servingText({ url, mcpUrl, logs: path.join(dir, 'logs'), example: EXAMPLE }))
+  const targets = publishTargets(dir, system.ports)
+  const metricsUrl = `http://127.0.0.1:${system.ports[adminOf('gateway')]}/metrics`
+  const logs = path.join(dir, 'logs')
+  const addresses = { url, mcpUrl, metricsUrl, targets, logs, example: EXAMPLE }
+  process.stdout.write(servingText(addresses))
   if (open) process.stdout.write(openText(system.settings))
   if (!isolated) process.stdout.write(SHARED_USER_TEXT)
   if (!open && workers === 0) process.stdout.write(NO_WORKER_TEXT)

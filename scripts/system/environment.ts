@@ -14,7 +14,15 @@ const WORKER_VARIABLES = [
 ]
 
 /** Settings that every service reads: `SVC_<name>` and `SVC_<name>__…`, or all that begin so. */
-const COMMON = ['CONFIG', 'LOG_LEVEL', 'LISTEN__', 'RPC__TLS_', 'RPC__KEYS', 'SERVICES__']
+const COMMON = [
+  'CONFIG',
+  'LOG_LEVEL',
+  'LISTEN__',
+  'ADMIN__',
+  'RPC__TLS_',
+  'RPC__KEYS',
+  'SERVICES__',
+]
 
 /** Further settings that one service reads. Passwords and secrets are in as few rows as possible. */
 const READS: Record<string, string[]> = {

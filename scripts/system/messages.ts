@@ -15,6 +15,9 @@ export function demoText({ workflow, input, state, output, tookMs }: Demo): stri
 interface Addresses {
   url: string
   mcpUrl: string
+  metricsUrl: string
+  /** File with the admin addresses of all services. */
+  targets: string
   /** Folder of the logs. */
   logs: string
   /** File of the example workflow. */
@@ -22,7 +25,14 @@ interface Addresses {
 }
 
 /** Lists the addresses and the next steps. */
-export function servingText({ url, mcpUrl, logs, example }: Addresses): string {
+export function servingText({
+  url,
+  mcpUrl,
+  metricsUrl,
+  targets,
+  logs,
+  example,
+}: Addresses): string {
   return `
 Windlass serves on ${url}
 
@@ -31,6 +41,7 @@ Windlass serves on ${url}
                  -H 'content-type: application/json' -d '"World"'
   Workers   curl ${url}/workers
   MCP       ${mcpUrl}
+  Metrics   ${metricsUrl}, the gateway's; of all services: ${targets}
   Docs      README.md, docs/
   Logs      ${logs}
 

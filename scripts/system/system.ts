@@ -75,7 +75,11 @@ export async function startReplica(
   name: string,
   context: StartingSystem & { ports: Ports },
 ): Promise<Child> {
-  const child = await startService(service, context, { name, SVC_LISTEN__PORT: '0' })
+  const child = await startService(service, context, {
+    name,
+    SVC_LISTEN__PORT: '0',
+    SVC_ADMIN__PORT: '0',
+  })
   await untilStarted(context.processes, child)
   return child
 }

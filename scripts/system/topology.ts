@@ -14,7 +14,10 @@ export const OUTER = ['gateway', 'mcp']
 
 const MCP_PORT = 8080
 
-/** Port of each listener by the name of its service; `streams` is that of worker streams. */
+/**
+ * Port of each listener by the name of its service; `streams` is that of worker streams, `<service> admin`
+ * that of probes and metrics.
+ */
 export type Ports = Record<string, number> & { gateway: number; mcp: number }
 
 /** A system that is starting. */
@@ -30,9 +33,13 @@ export async function drawPorts(gateway: number): Promise<Ports> {
     gateway,
     mcp: (await usable(MCP_PORT, gateway)) ? MCP_PORT : await freePort(),
   }
-  for (const name of [...INNER, 'streams']) ports[name] = await freePort()
+  for (const name of [...INNER, 'streams', ...[...INNER, ...OUTER].map(adminOf)])
+    ports[name] = await freePort()
   return ports
 }
+
+/** The name of a service's admin listener in `Ports`. */
+export const adminOf = (service: string): string => `${service} admin`
 
 async function usable(port: number, taken: number): Promise<boolean> {
   return port !== taken && (await canBind(port))
@@ -67,6 +74,8 @@ export function serviceEnv(
     SVC_SERVICES__DISPATCHER_STREAMS: `http://${local('streams')}`,
     SVC_LISTEN__HOST: '127.0.0.1',
     SVC_LISTEN__PORT: String(INNER.includes(service) ? ports[service] : 0),
+    SVC_ADMIN__HOST: '127.0.0.1',
+    SVC_ADMIN__PORT: String(ports[adminOf(service)]),
     SVC_DISPATCHER__STREAM_PORT: String(ports.streams),
     SVC_SERVER__PORT: String(ports.gateway),
     SVC_MCP__PORT: String(ports.mcp),

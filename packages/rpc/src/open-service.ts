@@ -34,7 +34,7 @@ export interface Service {
 export async function openService(
   name: string,
   settings: Settings,
-  { log, teardown }: Runtime,
+  { log, teardown, readiness }: Runtime,
   options: Pick<DbOptions, 'lockMs'> = {},
 ): Promise<Service> {
   const { postgres, nats } = settings
@@ -45,6 +45,8 @@ export async function openService(
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
   void logVersion(db, log)
+  const checkDatabase = () => db.run(sql`select 1`)
+  readiness.add('database', checkDatabase)
   const rpc = new RpcServer(log, serviceIdentity)
   return {
     db,
@@ -62,7 +64,7 @@ export async function openService(
     },
     listen() {
       teardown.add('rpc', () => rpc.stop())
-      return rpc.listen(settings.listen, [() => db.run(sql`select 1`)])
+      return rpc.listen(settings.listen, [checkDatabase])
     },
   }
 }

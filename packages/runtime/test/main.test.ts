@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 
 const MAIN = new URL('../src/process/main.ts', import.meta.url).href
 
@@ -55,4 +55,29 @@ test('a mistake in the configuration: one line without a stack, and exit status 
   expect(line).not.toContain('stack')
   expect(rest.every((other) => JSON.parse(other).level === 'info')).toBe(true)
   expect(await error).toBe('')
+})
+
+test('SIGTERM with a drain delay: /ready answers 503 at once, before anything stops', async () => {
+  const script = `
+    import { main } from '${MAIN}'
+    await main('drained', async () => {
+      setInterval(() => {}, 1_000)
+      return {}
+    })`
+  const args = ['--conditions=windlass', '--import', 'tsx', '--input-type=module', '-e', script]
+  const service = spawn(process.execPath, args, {
+    env: { ...process.env, SVC_CONFIG: '/dev/null', SVC_ADMIN__DRAIN_DELAY: '600' },
+  })
+  onTestFinished(() => void service.kill('SIGKILL'))
+  const statuses: number[] = []
+  for await (const chunk of service.stdout) {
+    const port = /"started"/.test(String(chunk)) && /"admin":(\d+)/.exec(String(chunk))?.[1]
+    const ready = async (port: string) => (await fetch(`http://127.0.0.1:${port}/ready`)).status
+    if (!port) continue
+    statuses.push(await ready(port))
+    service.kill('SIGTERM')
+    while (statuses.at(-1) === 200) statuses.push(await ready(port))
+    break
+  }
+  expect(statuses.at(-1)).toBe(503)
 })

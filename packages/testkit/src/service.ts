@@ -1,3 +1,4 @@
+import { Readiness } from '@windlass/runtime/admin/readiness'
 import { loadSettings } from '@windlass/runtime/config/load-settings'
 import type { Start } from '@windlass/runtime/process/main'
 import { Teardown } from '@windlass/runtime/process/teardown'
@@ -28,7 +29,7 @@ export async function startService(start: Start, env: Record<string, string>) {
   onTestFinished(stop)
   const ports = await start(
     loadSettings({ SVC_CONFIG: '/dev/null', SVC_RPC__SECRET: TEST_RPC_SECRET, ...env }),
-    { log, teardown },
+    { log, teardown, readiness: new Readiness() },
   )
   return { ports, stop, logged: () => lines.join('') }
 }

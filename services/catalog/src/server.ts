@@ -16,9 +16,10 @@ const POLL_INTERVAL_MS = 1_000
 const LIMITS = { maxCpuMs: 2_000, maxWallMs: 10_000 }
 
 /** Builds the service from the outside in; teardown releases everything in reverse order. */
-export async function start(settings: Settings, { log, teardown }: Runtime, workerUrl?: URL) {
+export async function start(settings: Settings, runtime: Runtime, workerUrl?: URL) {
+  const { log, teardown } = runtime
   const { catalog } = settings
-  const service = await openService('catalog', settings, { log, teardown })
+  const service = await openService('catalog', settings, runtime)
   const { db, rpc } = service
   const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())

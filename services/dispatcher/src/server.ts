@@ -88,7 +88,9 @@ export const start: Start = async (settings, runtime) => {
 
   const { stream_host: host, stream_port: port } = settings.dispatcher
   const streams = await listen(server, { host, port })
-  const grpc = await rpc.listen(settings.listen, [() => workerStore.checkReachable(db)])
+  const checkDatabase = () => workerStore.checkReachable(db)
+  runtime.readiness.add('database', checkDatabase)
+  const grpc = await rpc.listen(settings.listen, [checkDatabase])
   return { grpc, streams }
 }
 

@@ -57,7 +57,8 @@ interface WorkerClientsDeps extends Pick<Runtime, 'log' | 'teardown'> {
 }
 
 /** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
-export async function start(settings: Settings, { log, teardown }: Runtime, workerUrl?: URL) {
+export async function start(settings: Settings, runtime: Runtime, workerUrl?: URL) {
+  const { log, teardown, readiness } = runtime
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   requireTrustedIssuer(settings.security.auth.oidc)
@@ -70,8 +71,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
   const serviceIdentity = await openServiceIdentity(settings, 'gateway', log)
   const clients = connectServices(settings, serviceIdentity)
   teardown.add('clients', () => clients.close())
-  const health = watchHealth(settings, serviceIdentity)
-  teardown.add('health', () => health.close())
+  const health = watchHealth(settings, serviceIdentity, runtime)
   const executions = new ExecutionsClient(clients.executions, serviceIdentity, (execution) =>
     subscriptions.deliverSettled(execution),
   )
@@ -103,6 +103,7 @@ export async function start(settings: Settings, { log, teardown }: Runtime, work
     signCaller: serviceIdentity.signCaller,
     subscriptions,
     health,
+    readiness,
     bus,
     inputSchemas: bodyThreads,
     ...createRequestLimits(settings, redis),

@@ -41,10 +41,11 @@ const DELETE_SECRETS_INTERVAL_MS = 60_000
 const END_INTERVAL_MS = 5_000
 
 /** Builds the service from the outside in; teardown releases its parts in reverse order. */
-export async function start(settings: Settings, { log, teardown }: Runtime) {
+export async function start(settings: Settings, runtime: Runtime) {
+  const { log, teardown } = runtime
   requireAuthSecrets(settings, { log, secrets: USED_SECRETS })
   const { workers, security } = settings
-  const service = await openService('identity', settings, { log, teardown })
+  const service = await openService('identity', settings, runtime)
   const { db, rpc } = service
   await readAtStart(log, () => requireReviewedChanges(db, settings))
   const redis = openRedis(settings.redis.url, settings.redis.tls_ca)

@@ -1,5 +1,5 @@
 import { main } from '@windlass/runtime/process/main'
 import { start } from './server.ts'
-import { logFd } from './stdio.ts'
+import { mainOptions } from './stdio.ts'
 
-await main('mcp', start, logFd())
+await main('mcp', start, mainOptions())

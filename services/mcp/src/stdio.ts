@@ -1,15 +1,15 @@
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
 import { loadSettings } from '@windlass/runtime/config/load-settings'
-import type { Runtime } from '@windlass/runtime/process/main'
+import type { MainOptions, Runtime } from '@windlass/runtime/process/main'
 import { type Backend, createMcpServer } from './mcp-server.ts'
 
-/** The file descriptor for logs: standard error if the protocol uses standard output. */
-export function logFd(): 1 | 2 {
+/** Over standard input and output: logs go to standard error, and the client that starts the process watches it. */
+export function mainOptions(): MainOptions {
   try {
-    return loadSettings().mcp.transport === 'stdio' ? 2 : 1
+    return loadSettings().mcp.transport === 'stdio' ? { logFd: 2, hasAdminPort: false } : {}
   } catch {
     // The start reports the error in the settings.
-    return 1
+    return {}
   }
 }
 

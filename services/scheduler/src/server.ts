@@ -18,9 +18,10 @@ import { startTickLoop } from './loops/tick.ts'
 const RECONCILE_INTERVAL_MS = 30_000
 
 /** Builds the service from the outside in; teardown releases its parts in reverse order. */
-export async function start(settings: Settings, { log, teardown }: Runtime) {
+export async function start(settings: Settings, runtime: Runtime) {
+  const { log, teardown } = runtime
   const { services, scheduling, security } = settings
-  const service = await openService('scheduler', settings, { log, teardown })
+  const service = await openService('scheduler', settings, runtime)
   const { db, serviceIdentity, rpc } = service
   const bus = await service.openBus()
   const catalog = connect(CatalogService, services.catalog, serviceIdentity)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { admin } from './admin-settings.ts'
 import { expecting } from './expectations.ts'
 import {
   count,
@@ -180,6 +181,7 @@ export const Settings = table({
   home: z.string().default('.windlass/home'),
   server,
   listen,
+  admin,
   rpc,
   services,
   postgres: table({

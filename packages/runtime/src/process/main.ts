@@ -1,4 +1,7 @@
 import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startAdminServer } from '../admin/admin-server.ts'
+import { Readiness } from '../admin/readiness.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
@@ -8,9 +11,18 @@ import { Teardown } from './teardown.ts'
 export interface Runtime {
   log: Logger
   teardown: Teardown
+  /** A service adds what it cannot work without. */
+  readiness: Readiness
 }
 
 export type Start = (settings: Settings, runtime: Runtime) => Promise<Record<string, number>>
+
+export interface MainOptions {
+  /** Standard error if the service needs standard output for itself. */
+  logFd?: 1 | 2
+  /** False for a process that a client starts for itself, and which has no probes. */
+  hasAdminPort?: boolean
+}
 
 const STOP_MS = 20_000
 
@@ -18,9 +30,42 @@ const STOP_MS = 20_000
  * The life of every service process: configure, start, wait for a signal, stop. A process that
  * cannot start says why in one line and exits 1; one that hangs while stopping is ended.
  */
-export async function main(service: string, start: Start, logFd: 1 | 2 = 1): Promise<void> {
+export async function main(
+  service: string,
+  start: Start,
+  { logFd = 1, hasAdminPort = true }: MainOptions = {},
+): Promise<void> {
   const log = createLog(service, process.env.SVC_LOG_LEVEL ?? 'info', logFd)
-  const teardown = new Teardown(log)
+  endOnUnexpectedError(log)
+  const runtime = { log, teardown: new Teardown(log), readiness: new Readiness() }
+  try {
+    const settings = loadSettings()
+    const admin = hasAdminPort ? await openAdminPort(settings, runtime) : {}
+    const ports = await start(settings, runtime)
+    runtime.readiness.setServing()
+    log.info({ ports: { ...ports, ...admin } }, 'started')
+    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
+    runtime.readiness.setStopping()
+    log.info('stopping')
+    await sleep(settings.admin.drain_delay * 1_000)
+  } catch (error) {
+    const fields = error instanceof ConfigError ? {} : { err: error }
+    log.fatal(fields, `failed to start: ${(error as Error).message}`)
+    process.exitCode = 1
+  }
+  setTimeout(() => process.exit(1), STOP_MS).unref()
+  await runtime.teardown.run()
+  log.info('stopped')
+}
+
+/** The first step of the teardown, so the last to be released. */
+async function openAdminPort(settings: Settings, { log, teardown, readiness }: Runtime) {
+  const server = await startAdminServer(settings.admin, { log, readiness })
+  teardown.add('admin', () => server.stop())
+  return { admin: server.port }
+}
+
+function endOnUnexpectedError(log: Logger): void {
   process.on('unhandledRejection', (reason) => {
     log.fatal({ err: reason }, 'unhandled rejection')
     process.exit(1)
@@ -30,17 +75,4 @@ export async function main(service: string, start: Start, logFd: 1 | 2 = 1): Pro
     log.fatal({ err: error }, 'uncaught exception')
     process.exit(1)
   })
-  try {
-    const ports = await start(loadSettings(), { log, teardown })
-    log.info({ ports }, 'started')
-    await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-    log.info('stopping')
-  } catch (error) {
-    const fields = error instanceof ConfigError ? {} : { err: error }
-    log.fatal(fields, `failed to start: ${(error as Error).message}`)
-    process.exitCode = 1
-  }
-  setTimeout(() => process.exit(1), STOP_MS).unref()
-  await teardown.run()
-  log.info('stopped')
 }

@@ -2,6 +2,7 @@ import { connect } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Settings } from '@windlass/runtime/config/settings'
+import type { Runtime } from '@windlass/runtime/process/main'
 
 const CHECK_TIMEOUT_MS = 3_000
 const nothing = () => Buffer.alloc(0)
@@ -22,10 +23,14 @@ const HealthService = {
 export interface Health {
   /** True if the services behind this one are healthy, and so their database. */
   isHealthy(): Promise<boolean>
-  close(): void
 }
 
-export function watchHealth({ services }: Settings, serviceIdentity: ServiceIdentity): Health {
+/** Watches executions and catalog, without which the gateway is not ready. */
+export function watchHealth(
+  { services }: Settings,
+  serviceIdentity: ServiceIdentity,
+  { teardown, readiness }: Pick<Runtime, 'teardown' | 'readiness'>,
+): Health {
   const clients = (['executions', 'catalog'] as const).map((name) =>
     connect(HealthService, services[name], serviceIdentity, name),
   )
@@ -39,10 +44,11 @@ export function watchHealth({ services }: Settings, serviceIdentity: ServiceIden
     const isServing = await isHealthy()
     return calls.map(() => isServing)
   })
-  return {
-    isHealthy: () => batcher.add(undefined),
-    close: () => {
-      for (const client of clients) client.close()
-    },
-  }
+  teardown.add('health', () => {
+    for (const client of clients) client.close()
+  })
+  readiness.add('executions and catalog', async () => {
+    if (!(await batcher.add(undefined))) throw new Error('not healthy')
+  })
+  return { isHealthy: () => batcher.add(undefined) }
 }

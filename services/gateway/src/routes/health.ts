@@ -1,3 +1,4 @@
+import type { Readiness } from '@windlass/runtime/admin/readiness'
 import { z } from 'zod'
 import type { Health } from '../clients/health-client.ts'
 import { send } from '../http/response.ts'
@@ -5,7 +6,7 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { VERSION } from '../version.ts'
 
-type Deps = { health: Health }
+type Deps = { health: Health; readiness: Pick<Readiness, 'isStopping'> }
 
 const HealthView = z
   .object({ status: z.string(), database: z.boolean(), version: z.string() })
@@ -34,8 +35,9 @@ export const getReady = route('get', '/ready', {
   summary: 'Report whether the service accepts requests',
   access: 'public',
   returns: ReadyView,
-  async handle(_, { health }: Deps) {
+  async handle(_, { health, readiness }: Deps) {
     const database = await health.isHealthy()
-    return report(database, { status: database ? 'ready' : 'not-ready', database })
+    const isReady = database && !readiness.isStopping
+    return report(isReady, { status: isReady ? 'ready' : 'not-ready', database })
   },
 })
