@@ -7,7 +7,8 @@ import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { WaitingDispatchers } from '../engine/waiters.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
-import { leaseAssignments, releaseIfLost, releaseUndelivered, toLeases } from './lease.ts'
+import { leaseAssignments, releaseIfLost, releaseUndelivered } from './lease.ts'
+import { readLeases } from './lease-answer.ts'
 
 const MAX_WAIT_MS = 5_000
 
@@ -32,9 +33,11 @@ export const createAwaitWorkHandler =
     const leased = [...created, ...fromQueue]
     const delivered = signal.aborted ? await releaseUndelivered(writer, leased) : leased
     releaseIfLost(writer, delivered, call)
-    if (fromQueue.length < assignments.length)
+    const { leases, remaining } = await readLeases(db, writer.logs, { tokens, leased: delivered })
+    await releaseUndelivered(writer, remaining)
+    if (fromQueue.length < assignments.length || remaining.length > 0)
       onUnleased(new Set(offers.flatMap(({ requirement_ids }) => requirement_ids)))
-    return { ...NOTHING, leases: await toLeases(db, writer.logs, { tokens, leased: delivered }) }
+    return { ...NOTHING, leases }
   }
 
 const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }

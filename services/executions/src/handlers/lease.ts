@@ -51,6 +51,8 @@
  *   - A lease that is not claimed within `claim_timeout` returns to the queue; the worker that let it
  *     expire gets it again only if no other one can take it (`passed_over`).
  *   - A lock on one queued row does not keep the others from being leased (D5).
+ *   - An answer stays far below the size limit of a message, however large inputs and logs are: what
+ *     does not fit returns to the queue at once (lease-answer.ts).
  *
  * Not guaranteed
  *
@@ -84,13 +86,10 @@ import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type Assignment, assign } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
-import { toMessage } from '../domain/message.ts'
-import type { LogCache } from '../engine/cache/logs.ts'
-import { readLargeInputs } from '../engine/inputs.ts'
 import { toCandidateWorker } from '../engine/offers.ts'
-import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
+import { readLeases } from './lease-answer.ts'
 
 const MAX_LEASES = 128
 
@@ -121,12 +120,14 @@ export const createLeaseHandler =
       return NOTHING
     }
     releaseIfLost(writer, leased, call)
-    for (const { worker_name = '' } of leased)
+    const { leases, remaining } = await readLeases(db, writer.logs, { tokens, leased })
+    await releaseUndelivered(writer, remaining)
+    for (const { worker_name = '' } of leased.slice(0, leases.length))
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
-      leases: await toLeases(db, writer.logs, { tokens, leased }),
+      leases,
       loads: names.map((worker_name) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
-      more: queued.length > maxLeases || leased.length < assignments.length,
+      more: queued.length > maxLeases || leases.length < assignments.length,
     }
   }
 
@@ -172,24 +173,4 @@ export async function releaseUndelivered(writer: ExecutionWriter, leased: readon
     }),
   )
   return []
-}
-
-export interface LeasedRows {
-  tokens: ExecutionTokens
-  leased: readonly Execution[]
-}
-
-/** Converts leased rows to messages with log, input and execution token. */
-export async function toLeases(db: Db, cache: LogCache, { tokens, leased: rows }: LeasedRows) {
-  if (rows.length === 0) return []
-  const [logs, inputs] = await Promise.all([readLogs(db, cache, rows), readLargeInputs(db, rows)])
-  return rows.map((row) => ({
-    execution: toMessage({
-      ...row,
-      input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
-    }),
-    log: logs.get(row) ?? [],
-    resumed: row.state === 'RESUME_SCHEDULED',
-    execution_token: tokens.mint({ ...row, worker_name: row.held_by ?? '' }),
-  }))
 }

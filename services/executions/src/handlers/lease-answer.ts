@@ -1,0 +1,68 @@
+import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
+import type { Lease } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Execution } from '../domain/execution.ts'
+import { toMessage } from '../domain/message.ts'
+import type { LogCache } from '../engine/cache/logs.ts'
+import { readLargeInputs } from '../engine/inputs.ts'
+import { readLogs } from '../engine/read-logs.ts'
+
+/** An answer takes no further rows above it. The last rows may exceed it; a message has 256 MiB. */
+const MAX_ANSWER_BYTES = 24 * 1_048_576
+const FIRST_ROWS = 2
+/** Below it, the next read takes twice as many rows: almost all answers are small, and take few reads. */
+const SMALL_BYTES = 1_048_576
+
+export interface LeasedRows {
+  tokens: ExecutionTokens
+  leased: readonly Execution[]
+}
+
+interface LeaseAnswer {
+  leases: Lease[]
+  /** Leased rows that do not fit; the caller returns them to the queue. */
+  remaining: readonly Execution[]
+}
+
+/**
+ * Reads leased rows with log and input, and mints their execution tokens. Stops when the answer is full:
+ * 128 executions with inputs of 16 MiB would take 2 GiB of memory and no message could hold them.
+ */
+export async function readLeases(
+  db: Db,
+  cache: LogCache,
+  { tokens, leased }: LeasedRows,
+): Promise<LeaseAnswer> {
+  const leases: Lease[] = []
+  let bytes = 0
+  let count = FIRST_ROWS
+  while (leases.length < leased.length && bytes < MAX_ANSWER_BYTES) {
+    const rows = leased.slice(leases.length, leases.length + count)
+    const read = await readRows(db, cache, { tokens, leased: rows })
+    const readBytes = read.reduce((sum, lease) => sum + sizeOf(lease), 0)
+    leases.push(...read)
+    bytes += readBytes
+    count = readBytes < SMALL_BYTES ? count * 2 : FIRST_ROWS
+  }
+  return { leases, remaining: leased.slice(leases.length) }
+}
+
+async function readRows(db: Db, cache: LogCache, { tokens, leased }: LeasedRows) {
+  const [logs, inputs] = await Promise.all([
+    readLogs(db, cache, leased),
+    readLargeInputs(db, leased),
+  ])
+  return leased.map((row) => ({
+    execution: toMessage({
+      ...row,
+      input_json: row.input_json ?? inputs.get(row.execution_id) ?? 'null',
+    }),
+    log: logs.get(row) ?? [],
+    resumed: row.state === 'RESUME_SCHEDULED',
+    execution_token: tokens.mint({ ...row, worker_name: row.held_by ?? '' }),
+  }))
+}
+
+/** Characters of the payloads: exact for ASCII, within a factor of three otherwise. */
+const sizeOf = ({ execution, log }: Lease): number =>
+  log.reduce((sum, { value_json }) => sum + value_json.length, execution?.input_json.length ?? 0)
