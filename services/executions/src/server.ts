@@ -18,6 +18,7 @@ import { approvalsHandlers } from './handlers/approvals-service.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { relayTerminalEvents } from './loops/relay.ts'
+import { createRetentionSweep, deleteRemains } from './loops/retention.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
 import { RecentEnds, WAKE_DELAY_MS, wakeAfterCursor, wakeAwaiting } from './loops/wake.ts'
 import * as executions from './store/executions.ts'
@@ -71,6 +72,14 @@ export async function start(settings: Settings, runtime: Runtime) {
   startLoop('sweep', SWEEP_MS, () => expireOverdue(db, writer, log))
   startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus))
   startLoop('delete keys', KEY_CLEANUP_MS, () => keys.deleteExpired(db, KEY_CLEANUP_BATCH))
+  startLoop('delete remains', KEY_CLEANUP_MS, () => deleteRemains(db))
+  const { retention } = settings
+  if (retention.enabled)
+    startLoop(
+      'retention',
+      retention.sweep_interval * 1_000,
+      createRetentionSweep(db, retention, log),
+    )
   const unsubscribe = consumeEvents(bus, db, writer)
   teardown.add('events', unsubscribe)
 

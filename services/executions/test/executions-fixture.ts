@@ -83,6 +83,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       request_hash: '',
       reply_to: '',
       depth: 0,
+      parent_id: '',
       ...fields,
     },
   },

@@ -42,7 +42,10 @@ test.each([
   const { ask, executions } = await setup()
   expect((await ask(NESTED, mintAt(parent), 1)).status).toBe(200)
   const { body } = executions.commands.at(-1) ?? {}
-  expect(body?.$case === 'create' && body.value.depth).toBe(depth)
+  expect(body?.$case === 'create' && body.value).toMatchObject({
+    depth,
+    parent_id: held.execution_id,
+  })
 })
 
 test.each([true, false])(

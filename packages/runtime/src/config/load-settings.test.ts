@@ -28,6 +28,22 @@ function file(content: string): string {
   return path
 }
 
+/** JSON, or an inline table. */
+const toToml = (value: unknown) =>
+  isTable(value)
+    ? `{${Object.entries(value).map(([name, inner]) => `"${name}" = ${inner}`)}}`
+    : JSON.stringify(value)
+
+const toText = (value: unknown) =>
+  isTable(value)
+    ? Object.entries(value)
+        .map(([name, inner]) => `${name}=${inner}`)
+        .join(', ')
+    : String(value)
+
+const isTable = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
 test('every setting has its row here', () => {
   expect(Object.keys(samples).sort()).toEqual(every.sort())
 })
@@ -37,10 +53,10 @@ test.each(Object.entries(samples))(
   (path, [inFile, inEnv]) => {
     const keys = path.split('.')
     const table = ['svc', ...keys.slice(0, -1)].join('.')
-    const SVC_CONFIG = file(`[${table}]\n${keys.at(-1)} = ${JSON.stringify(inFile)}\n`)
+    const SVC_CONFIG = file(`[${table}]\n${keys.at(-1)} = ${toToml(inFile)}\n`)
     expect(at(loadSettings({ SVC_CONFIG }), path)).toEqual(inFile)
     const variable = `SVC_${keys.join('__').toUpperCase()}`
-    const value = Array.isArray(inEnv) ? inEnv.join(', ') : String(inEnv)
+    const value = Array.isArray(inEnv) ? inEnv.join(', ') : toText(inEnv)
     expect(at(loadSettings({ SVC_CONFIG, [variable]: value }), path)).toEqual(inEnv)
   },
 )
@@ -51,7 +67,7 @@ test('the contract names its own variable for the upload limit', () => {
 })
 
 test('the defaults are the numbers of the contract', () => {
-  const { server, workers, catalog, executions, scheduling, security } = loadSettings({
+  const { server, workers, catalog, executions, retention, scheduling, security } = loadSettings({
     SVC_CONFIG: '/dev/null',
   })
   expect(server).toMatchObject({ port: 8000, max_body_bytes: 16 * 2 ** 20, max_json_depth: 512 })
@@ -67,6 +83,12 @@ test('the defaults are the numbers of the contract', () => {
     cancel_timeout: 60,
     max_attempts: 5,
     resume_version: 'newest',
+  })
+  expect(retention).toMatchObject({
+    enabled: false,
+    retention_days: 30,
+    sweep_interval: 3600,
+    batch_size: 500,
   })
   expect(scheduling).toEqual({ auto_schedule_enabled: true, catchup_window: 3600 })
   expect(security.auth.enabled).toBe(false)
@@ -91,6 +113,13 @@ test.each([
   ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a","b"', 'must be a JSON array'],
   ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', "['a', 'b']", 'must be a JSON array'],
   ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '[""]', 'ENCRYPTION__PREVIOUS_KEYS'],
+  ['SVC_RETENTION__RETENTION_DAYS', '-1', 'RETENTION__RETENTION_DAYS'],
+  ['SVC_RETENTION__NAMESPACES', 'prod', 'a JSON object or NAME=DAYS'],
+  ['SVC_RETENTION__NAMESPACES', '{"prod":', 'a JSON object or NAME=DAYS'],
+  ['SVC_RETENTION__NAMESPACES', 'prod=x', 'RETENTION__NAMESPACES'],
+  ['SVC_RETENTION__SWEEP_INTERVAL', '1e9', 'RETENTION__SWEEP_INTERVAL'],
+  ['SVC_RETENTION__SWEEP_INTERVAL', '3000000', 'up to 2000000'],
+  ['SVC_RETENTION__BATCH_SIZE', '0', 'a whole number from 1'],
   ['SVC_SERVER', 'x', 'SVC_SERVER'],
   ['SVC_NOTHING', 'x', 'nothing'],
 ])('%s=%s stops the start and names the setting', (name, value, named) => {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { admin } from './admin-settings.ts'
 import { expecting } from './expectations.ts'
+import { retention } from './retention-settings.ts'
 import {
   count,
   file,
@@ -215,6 +216,7 @@ export const Settings = table({
   workers,
   quotas,
   executions,
+  retention,
   dispatcher: table({ stream_host: z.string().default('127.0.0.1'), stream_port: port.default(0) }),
   scheduling: table({
     auto_schedule_enabled: flag.default(true),

@@ -102,7 +102,8 @@ function verifiedStarter(
 
 function create(execution_id: string, value: Body<'create'>, starter: VerifiedStarter, as: As) {
   const known = identifyRequirement(value.requirement)
-  const { requirement, preferred_worker, schedule_id, reply_to, caller: _, ...rest } = value
+  const { requirement, preferred_worker, schedule_id, parent_id, reply_to, ...given } = value
+  const { caller: _, ...rest } = given
   const row = {
     ...rest,
     ...starter,
@@ -110,6 +111,7 @@ function create(execution_id: string, value: Body<'create'>, starter: VerifiedSt
     requirement_id: known.requirement_id,
     preferred_worker: preferred_worker || undefined,
     schedule_id: schedule_id || undefined,
+    parent_id: parent_id || undefined,
     reply_to: readSender(reply_to),
     routing_inputs: routingInputs(value),
     queue_timeout_ms: queueTimeoutMs(requirement),

@@ -59,6 +59,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       request_hash,
       reply_to: params.mode === 'sync' ? deps.subscriptions.replies.name : '',
       depth,
+      parent_id: caller.execution?.exec_id ?? '',
     }
     return changeAndAnswer(deps, {
       input,

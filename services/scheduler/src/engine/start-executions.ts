@@ -209,6 +209,7 @@ function toCreateCommand(
     request_hash: '',
     reply_to: '',
     depth: 0,
+    parent_id: '',
   }
   const { execution_id } = firing
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }

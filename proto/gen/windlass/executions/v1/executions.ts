@@ -113,6 +113,11 @@ export interface Create {
    * settles; empty: the sender does not wait.
    */
   reply_to: string;
+  /**
+   * Execution that starts it by a nested run; empty for an outermost one. It is kept until its parent has
+   * ended, because the parent asks for it again whenever it continues.
+   */
+  parent_id: string;
 }
 
 /**
@@ -1092,6 +1097,7 @@ function createBaseCreate(): Create {
     request_hash: "",
     depth: 0,
     reply_to: "",
+    parent_id: "",
   };
 }
 
@@ -1132,6 +1138,9 @@ export const Create: MessageFns<Create> = {
     }
     if (message.reply_to !== "") {
       writer.uint32(98).string(message.reply_to);
+    }
+    if (message.parent_id !== "") {
+      writer.uint32(106).string(message.parent_id);
     }
     return writer;
   },
@@ -1243,6 +1252,14 @@ export const Create: MessageFns<Create> = {
             }
 
             message.reply_to = reader.string();
+            continue;
+          }
+          case 13: {
+            if (tag !== 106) {
+              break;
+            }
+
+            message.parent_id = reader.string();
             continue;
           }
         }

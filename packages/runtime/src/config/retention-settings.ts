@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import { expecting } from './expectations.ts'
+import { count, flag, number, seconds, table } from './setting-types.ts'
+
+/** More is a mistake, and would leave the range of a timestamp. */
+const MAX_DAYS = 36_500
+/** Timers of Node end at 2^31 ms. */
+const MAX_INTERVAL_SECONDS = 2_000_000
+
+/** Fractions are allowed; 0: no limit. */
+const days = expecting(
+  `a number of days from 0 to ${MAX_DAYS}`,
+  number.pipe(z.number().nonnegative().max(MAX_DAYS)),
+)
+
+/** `name=days` between commas, as the environment has it. */
+const PAIRS = /^\s*(?:[^=,]+=[^=,]*(?:,|$))*\s*$/
+
+/** Days by name: a table in the file, `name=days, …` or a JSON object in the environment. */
+const daysByName = expecting(
+  'days by name, as a table, a JSON object or NAME=DAYS, …',
+  z
+    .union([z.record(z.string().min(1), z.unknown()), z.string().transform(toRecord)])
+    .pipe(z.record(z.string().min(1), days)),
+).default({})
+
+function toRecord(text: string, context: z.RefinementCtx<string>): Record<string, unknown> {
+  const parsed = text.trim().startsWith('{') ? parseObject(text) : parsePairs(text)
+  if (parsed) return parsed
+  context.addIssue('neither a JSON object nor pairs')
+  return z.NEVER
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const parsePairs = (text: string): Record<string, string> | undefined =>
+  PAIRS.test(text)
+    ? Object.fromEntries(
+        text
+          .split(',')
+          .filter((pair) => pair.trim())
+          .map((pair) => pair.split('=').map((part) => part.trim())),
+      )
+    : undefined
+
+/** What is deleted, and when. Off by default: everything is kept. */
+export const retention = table({
+  enabled: flag.default(false),
+  /** Age of a finished execution, since its end, at which it is deleted with its log and its approvals. */
+  retention_days: days.default(30),
+  /** Instead of `retention_days`, by namespace; and by `namespace/name` of a workflow, which wins. */
+  namespaces: daysByName,
+  workflows: daysByName,
+  /** Finished executions in total; the oldest are deleted first, whatever their age. 0: any number. */
+  max_executions: count.default(0),
+  /** Age at which the log of a finished execution is deleted, except for its last event. 0: with the execution. */
+  log_days: days.default(0),
+  /** Age at which a decided approval of a finished execution is deleted. 0: with the execution. */
+  approval_days: days.default(0),
+  /** Age at which a settled tick of a schedule is deleted; the newest of each schedule stays. 0: never. */
+  tick_days: days.default(0),
+  sweep_interval: expecting(
+    `a number of seconds greater than 0, up to ${MAX_INTERVAL_SECONDS}`,
+    seconds.pipe(z.number().max(MAX_INTERVAL_SECONDS)),
+  ).default(3600),
+  /** Rows in one transaction. */
+  batch_size: expecting(
+    'a whole number from 1 to 10000',
+    count.pipe(z.int().min(1).max(10_000)),
+  ).default(500),
+})

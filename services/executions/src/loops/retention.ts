@@ -1,0 +1,154 @@
+/**
+ * Retention: deletes what `[svc.retention]` does not keep.
+ *
+ * Problem
+ *
+ * Finished executions, their logs and approvals grow without bound. Deleting them must not delay the
+ * execution writer, must not be counted twice or not at all in the totals, and must never remove what a
+ * running execution, another service or a client still needs.
+ *
+ * Protocol
+ *
+ * A sweep is a list of passes (domain/sweep-plan.ts): for each workflow with an age of its own executions,
+ * and one over all for the maximum. A pass reads pages in the order of creation by an existing index, so
+ * workflows that are kept cost nothing, and no index on the end of an execution is written for each. A
+ * round of the loop handles one page:
+ *
+ *   read     the page, and of it what has expired (store/expired.ts has the conditions)
+ *   begin
+ *     pg_try_advisory_xact_lock   another replica sweeps: this sweep ends
+ *     lock the rows that are not locked
+ *     delete logs, approvals, rows; subtract them from the totals
+ *   commit
+ *
+ * Guarantees
+ *
+ *   - An execution that has not ended is never deleted, nor one whose end is not published, nor one whose
+ *     parent has not ended.
+ *   - Totals and lists agree at every commit.
+ *   - Each transaction deletes at most `batch_size` rows and MAX_EVENTS log entries: the log of an
+ *     execution with more is deleted in parts after its row, and `deleted_executions` remembers it.
+ *   - A request that repeats an idempotency key within 24 hours never runs again: it is refused if its
+ *     execution was deleted.
+ *   - Rounds are safe to repeat. A crash loses the position in the sweep only.
+ *
+ * Rejected
+ *
+ *   - Partitions by time, dropped when they are old. Ids that begin with a time would allow it for the
+ *     log, but derived ids (schedules, nested runs) do not, workflows with other ages hold a partition
+ *     back, and each statement on the executions themselves would lock every partition. See ADR 18.
+ *   - An index on `finished_at`: one more entry to write for each execution, for a read of each hour.
+ */
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Logger } from '@windlass/runtime/process/log'
+import { planSweep, type RetentionRules, type SweepTask } from '../domain/sweep-plan.ts'
+import * as store from '../store/expired.ts'
+
+/** Rows of the index that a round reads at most. */
+const SCAN = 2_000
+/** Log entries in one transaction. */
+const MAX_EVENTS = 20_000
+
+export interface RetentionSettings extends RetentionRules {
+  approval_days: number
+  batch_size: number
+}
+
+/** Creates the round of the sweep loop. It resolves to true until the sweep is complete. */
+export function createRetentionSweep(
+  db: Db,
+  settings: RetentionSettings,
+  log: Pick<Logger, 'info'>,
+) {
+  let tasks: SweepTask[] | undefined
+  let deleted = 0
+
+  return async (): Promise<boolean> => {
+    tasks ??= planSweep(settings, await store.listWorkflows(db))
+    const [task] = tasks
+    if (task) {
+      const done = await runTask(db, settings, task)
+      deleted += done.deleted
+      if (done.after) task.after = done.after
+      else tasks.shift()
+      if (done.isLocked) tasks.length = 0
+      return true
+    }
+    const { approval_days, batch_size } = settings
+    if (approval_days > 0 && (await store.deleteApprovals(db, approval_days, batch_size)))
+      return true
+    if (deleted > 0) log.info({ deleted }, 'retention sweep completed')
+    tasks = undefined
+    deleted = 0
+    return false
+  }
+}
+
+interface Done {
+  deleted: number
+  /** Position of the next page; absent: the pass is complete. */
+  after?: SweepTask['after']
+  /** Another replica sweeps. */
+  isLocked?: boolean
+}
+
+async function runTask(db: Db, settings: RetentionSettings, task: SweepTask): Promise<Done> {
+  const page = await store.scan(db, task, SCAN)
+  const ids = page.map(({ execution_id }) => execution_id)
+  const expired = await store.filterExpired(db, task, ids, settings.batch_size)
+  const taken = withinEvents(expired)
+  const isCut = taken.length < expired.length || expired.length === settings.batch_size
+  const after = isCut ? taken.at(-1) : page.length === SCAN ? page.at(-1) : undefined
+  if (taken.length === 0) return { deleted: 0, after }
+  const deleted = await deleteBatch(db, settings, task, taken)
+  if (deleted === undefined) return { deleted: 0, isLocked: true }
+  // The maximum is reached.
+  if (deleted < taken.length && task.rule === 'excess') return { deleted }
+  return { deleted, after }
+}
+
+/** The first executions, with at most MAX_EVENTS log entries; larger logs are deleted later. */
+function withinEvents(expired: readonly store.Expired[]): store.Expired[] {
+  let events = 0
+  const end = expired.findIndex(({ last_seq }) => {
+    events += isLarge(last_seq) ? 0 : last_seq
+    return events > MAX_EVENTS
+  })
+  return expired.slice(0, end < 0 ? undefined : end)
+}
+
+const isLarge = (last_seq: number) => last_seq > MAX_EVENTS
+
+/** Deletes what a task names of these executions; undefined if another replica sweeps. */
+const deleteBatch = (
+  db: Db,
+  { max_executions }: RetentionSettings,
+  { rule }: SweepTask,
+  expired: readonly store.Expired[],
+): Promise<number | undefined> =>
+  db.tx(async (tx) => {
+    if (!(await store.lockSweep(tx))) return undefined
+    const excess = rule === 'excess' ? (await store.countFinished(tx)) - max_executions : Infinity
+    const wanted = expired.slice(0, Math.max(0, excess))
+    const ids = await store.lockRows(
+      tx,
+      wanted.map(({ execution_id }) => execution_id),
+    )
+    if (ids.length === 0) return 0
+    if (rule === 'logs') await store.deleteLogs(tx, ids)
+    else {
+      const large = wanted.filter(({ last_seq }) => isLarge(last_seq))
+      await store.deleteExecutions(
+        tx,
+        ids,
+        large.map(({ execution_id }) => execution_id),
+      )
+    }
+    return ids.length
+  })
+
+/** Deletes one batch of what deleted executions have left; true if there may be more. */
+export async function deleteRemains(db: Db): Promise<boolean> {
+  if (await db.tx((tx) => store.deleteOrphanedLog(tx, MAX_EVENTS))) return true
+  return store.deleteRecords(db, SCAN)
+}

@@ -1,0 +1,179 @@
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import type { CreationPosition, SweepTask, WorkflowName } from '../domain/sweep-plan.ts'
+import { terminalEvents, terminalStates } from './columns.ts'
+
+/** Time in which a reserved idempotency key answers with its execution. */
+const KEY_LIFETIME = sql`interval '24 hours'`
+/** Longer than a transaction: ends that overlap have their transaction ids in another order than their times. */
+const OVERLAP = sql`interval '1 minute'`
+
+/** Workflows with finished executions. */
+export const listWorkflows = (db: Queries) =>
+  db.rows<WorkflowName>(sql`
+    select workflow_namespace, workflow_name from (${finishedTotals}) as counts
+     group by 1, 2 having sum(total) > 0 order by 1, 2`)
+
+const finishedTotals = sql`
+  select workflow_namespace, workflow_name, total from totals where state in ${terminalStates}
+  union all
+  select workflow_namespace, workflow_name, delta from totals_delta where state in ${terminalStates}`
+
+export async function countFinished(db: Queries): Promise<number> {
+  const row = await db.maybe<{ total: number }>(
+    sql`select coalesce(sum(total), 0)::bigint as total from (${finishedTotals}) as counts`,
+  )
+  return row?.total ?? 0
+}
+
+/** True if this transaction may delete: one replica does at a time. */
+export async function lockSweep(tx: Tx): Promise<boolean> {
+  const row = await tx.maybe<{ held: boolean }>(
+    sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.retention')) as held`,
+  )
+  return row?.held ?? false
+}
+
+/** A page of the executions of a task, oldest first, finished or not. The index alone answers it. */
+export const scan = (db: Queries, { workflow, days, after }: SweepTask, limit: number) =>
+  db.rows<CreationPosition>(sql`
+    select execution_id, created_at::text from executions
+     where created_at <= ${ageLimit(days)} ${workflow ? ofWorkflow(workflow) : sql``}
+       ${after ? sql`and (created_at, execution_id) > (${after.created_at}::timestamptz, ${after.execution_id}::uuid)` : sql``}
+     order by created_at, execution_id limit ${limit}`)
+
+const ofWorkflow = ({ workflow_namespace, workflow_name }: WorkflowName) => sql`
+  and workflow_namespace = ${workflow_namespace} and workflow_name = ${workflow_name}`
+
+const ageLimit = (days: number): Sql =>
+  sql`clock_timestamp() - ${days * 86_400}::float8 * interval '1 second'`
+
+export interface Expired extends CreationPosition {
+  last_seq: number
+}
+
+/**
+ * Of these executions those that a task deletes, oldest first: finished for longer than its age, and
+ *   - their end is published, to other services and to executions that wait for it;
+ *   - the execution that started them has ended: until then it asks for them again. Where it is unknown
+ *     (rows from before it was stored), no execution that can have started them is unfinished.
+ */
+export const filterExpired = (
+  db: Queries,
+  { rule, days }: SweepTask,
+  ids: readonly string[],
+  limit: number,
+) =>
+  db.rows<Expired>(sql`
+    with published as (${publishedUntil})
+    select e.execution_id, e.created_at::text, e.last_seq from executions e, published
+     where e.execution_id = any(${ids}::uuid[])
+       and e.finished_at <= least(${ageLimit(days)}, published.until)
+       ${rule === 'logs' ? sql`and not e.log_deleted` : sql``}
+       and not exists (select from wake_conditions w where w.wakes_on = e.execution_id)
+       and not exists (select from executions p
+                        where p.execution_id = e.parent_id and p.finished_at is null)
+       and (e.depth = 0 or e.parent_id is not null or not exists (
+             select from executions p
+              where p.finished_at is null and p.created_at <= e.created_at and p.depth < e.depth))
+     order by e.created_at, e.execution_id limit ${limit}`)
+
+/** Ends before this time have been read by all readers of terminal events. */
+const publishedUntil = sql`
+  select coalesce(min(x.finished_at) - ${OVERLAP}, 'infinity') as until
+    from (select name from relay_cursor union select 'executions') as reader
+    left join relay_cursor c using (name)
+   cross join lateral (
+     select execution_id from events
+      where type in ${terminalEvents}
+        and (xid, execution_id, seq) > (coalesce(c.xid, '0'),
+              coalesce(c.execution_id, '00000000-0000-0000-0000-000000000000'), coalesce(c.seq, 0))
+      order by xid, execution_id, seq limit 1) as unread
+    join executions x on x.execution_id = unread.execution_id`
+
+/** Locks rows that still exist and are not locked; returns their ids. */
+export async function lockRows(tx: Tx, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.rows<{ execution_id: string }>(sql`
+    select execution_id from executions where execution_id = any(${ids}::uuid[])
+     order by execution_id for update skip locked`)
+  return rows.map(({ execution_id }) => execution_id)
+}
+
+/**
+ * Deletes finished executions with approvals and totals, and the logs of all but those `withLog`. Ids that
+ * something may still refer to are recorded.
+ */
+export const deleteExecutions = (
+  tx: Tx,
+  ids: readonly string[],
+  withLog: readonly string[],
+): Promise<unknown> =>
+  Promise.all([
+    tx.run(sql`
+      delete from events where execution_id = any(${ids}::uuid[])
+         and not execution_id = any(${withLog}::uuid[])`),
+    tx.run(sql`delete from approvals where execution_id = any(${ids}::uuid[])`),
+    tx.run(sql`delete from wake_conditions where execution_id = any(${ids}::uuid[])`),
+    tx.run(sql`
+      insert into deleted_executions (execution_id, refused_until, has_log)
+      select execution_id, clock_timestamp() + ${KEY_LIFETIME}, execution_id = any(${withLog}::uuid[])
+        from executions
+       where execution_id = any(${ids}::uuid[])
+         and (execution_id = any(${withLog}::uuid[])
+              or request_hash <> '' and created_at > clock_timestamp() - ${KEY_LIFETIME})
+      on conflict (execution_id) do update
+         set refused_until = excluded.refused_until, has_log = excluded.has_log`),
+    tx.run(sql`
+      with deleted as (
+        delete from executions where execution_id = any(${ids}::uuid[])
+        returning workflow_namespace, workflow_name, state)
+      insert into totals_delta (workflow_namespace, workflow_name, state, delta)
+      select workflow_namespace, workflow_name, state, -count(*) from deleted group by 1, 2, 3`),
+  ])
+
+/** Deletes the logs of finished executions, except for the last event: a reader of the log ends with it. */
+export const deleteLogs = (tx: Tx, ids: readonly string[]): Promise<unknown> =>
+  Promise.all([
+    tx.run(sql`
+      delete from events
+       where execution_id = any(${ids}::uuid[]) and type not in ${terminalEvents}`),
+    tx.run(sql`
+      update executions set log_deleted = true where execution_id = any(${ids}::uuid[])`),
+  ])
+
+/** Deletes a part of the log of a deleted execution; true if there may be more to delete. */
+export async function deleteOrphanedLog(tx: Tx, limit: number): Promise<boolean> {
+  const owner = await tx.maybe<{ execution_id: string }>(sql`
+    select execution_id from deleted_executions where has_log
+     order by execution_id limit 1 for update skip locked`)
+  if (!owner) return false
+  const { execution_id } = owner
+  const deleted = await tx.run(sql`
+    delete from events
+     where execution_id = ${execution_id} and seq in (
+       select seq from events where execution_id = ${execution_id} order by seq limit ${limit})`)
+  if (deleted < limit)
+    await tx.run(sql`
+      update deleted_executions set has_log = false where execution_id = ${execution_id}`)
+  return true
+}
+
+/** Deletes records of deleted executions that nothing refers to any more; true if there may be more. */
+export async function deleteRecords(db: Queries, limit: number): Promise<boolean> {
+  const deleted = await db.run(sql`
+    delete from deleted_executions where execution_id in (
+      select execution_id from deleted_executions
+       where refused_until < clock_timestamp() and not has_log
+       order by refused_until limit ${limit} for update skip locked)`)
+  return deleted === limit
+}
+
+/** Deletes decided approvals of finished executions; true if there may be more. */
+export async function deleteApprovals(db: Queries, days: number, limit: number): Promise<boolean> {
+  const deleted = await db.run(sql`
+    delete from approvals where approval_id in (
+      select a.approval_id from approvals a join executions e using (execution_id)
+       where a.status <> 'pending' and a.decided_at <= ${ageLimit(days)} and e.finished_at is not null
+       order by a.execution_id limit ${limit} for update of a skip locked)`)
+  return deleted === limit
+}

@@ -1,0 +1,108 @@
+import { newId } from '@windlass/runtime/ids'
+import { type Db, openDb } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { freshDatabase } from '@windlass/testkit/database'
+import { onTestFinished } from 'vitest'
+import { createRetentionSweep, type RetentionSettings } from '../src/loops/retention.ts'
+import { saveRequirement } from '../src/store/ready.ts'
+import { REQUIREMENT_ID } from './seed-rows.ts'
+
+/** A finished execution with its log. */
+export interface Finished {
+  execution_id?: string
+  workflow?: string
+  /** Since its end; it was created an hour earlier. */
+  days?: number
+  depth?: number
+  parent_id?: string
+  request_hash?: string
+  state?: 'COMPLETED' | 'FAILED' | 'SCHEDULED'
+  events?: number
+}
+
+/** A database without a service: nothing but the test reads the ends. */
+export async function withExecutions(...rows: Finished[]) {
+  const db = openDb(await freshDatabase('executions', MIGRATIONS), 'executions')
+  onTestFinished(() => db.close())
+  const ids = await seed(db, rows)
+  await readEnds(db)
+  return { db, ids }
+}
+
+const MIGRATIONS = new URL('../migrations/', import.meta.url)
+
+/** Inserts executions as the writer leaves them, with rows, logs and totals. Returns their ids. */
+export async function seed(db: Db, rows: readonly Finished[]): Promise<string[]> {
+  await saveRequirement(db, REQUIREMENT_ID, '{}')
+  const ids: string[] = []
+  for (const { execution_id = newId(), ...row } of rows) {
+    await insert(db, execution_id, row)
+    ids.push(execution_id)
+  }
+  return ids
+}
+
+const insert = (db: Db, id: string, row: Omit<Finished, 'execution_id'>) => {
+  const { workflow = 'default/report', days = 100, state = 'COMPLETED', events = 2 } = row
+  const [namespace, name] = workflow.split('/')
+  const ended = sql`clock_timestamp() - ${days}::float8 * interval '1 day'`
+  const isFinished = state !== 'SCHEDULED'
+  return db.tx((tx) =>
+    Promise.all([
+      tx.run(sql`
+        insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
+          workflow_version, requirement_id, state, input, depth, parent_id, request_hash, last_seq,
+          created_at, finished_at, queued_at)
+        values (${id}, ${newId()}, ${namespace}, ${name}, 1, ${REQUIREMENT_ID}, ${state}, '1',
+          ${row.depth ?? 0}, ${row.parent_id ?? null}, ${row.request_hash ?? ''}, ${events},
+          ${ended} - interval '1 hour', case when ${isFinished} then ${ended} end,
+          case when ${isFinished} then null else ${ended} end)`),
+      tx.run(sql`
+        insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+        select ${id}, seq, seq::text,
+               case when seq = ${events} and ${isFinished} then 'WORKFLOW_' || ${state}::text
+                    else 'TASK_COMPLETED' end, 's', 'n', '2', ''
+          from generate_series(1, ${events}::bigint) as seq`),
+      tx.run(sql`
+        insert into totals_delta (workflow_namespace, workflow_name, state, delta)
+        values (${namespace}, ${name}, ${state}, 1)`),
+    ]),
+  )
+}
+
+/** Moves the readers of terminal events behind everything that is committed. */
+export const readEnds = (db: Db) =>
+  db.run(sql`
+    insert into relay_cursor (name, xid, execution_id, seq)
+    select name, pg_current_xact_id(), '00000000-0000-0000-0000-000000000000', 0
+      from (values ('executions'), ('wake')) as reader(name)
+    on conflict (name) do update set xid = excluded.xid`)
+
+const rules: RetentionSettings = {
+  retention_days: 30,
+  namespaces: {},
+  workflows: {},
+  max_executions: 0,
+  log_days: 0,
+  approval_days: 0,
+  batch_size: 500,
+}
+
+/** Runs complete sweeps under these settings. */
+export async function sweep(db: Db, settings: Partial<RetentionSettings> = {}, replicas = 1) {
+  const log = { info: () => {} }
+  await Promise.all(
+    Array.from({ length: replicas }, async () => {
+      const round = createRetentionSweep(db, { ...rules, ...settings }, log)
+      while (await round());
+    }),
+  )
+}
+
+export const idsIn = async (db: Db, table: 'executions' | 'events' | 'approvals') => {
+  const from = { executions: sql`executions`, events: sql`events`, approvals: sql`approvals` }
+  const rows = await db.rows<{ execution_id: string }>(
+    sql`select distinct execution_id from ${from[table]}`,
+  )
+  return new Set(rows.map(({ execution_id }) => execution_id))
+}
