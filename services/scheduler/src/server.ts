@@ -12,6 +12,7 @@ import type { SchedulerDeps } from './engine/deps.ts'
 import { reconcile } from './engine/reconcile.ts'
 import { consumeEvents } from './events.ts'
 import { handlers } from './handlers/index.ts'
+import { createTickSweep } from './loops/delete-ticks.ts'
 import { reconcileAll } from './loops/reconcile-all.ts'
 import { startTickLoop } from './loops/tick.ts'
 
@@ -48,6 +49,13 @@ export async function start(settings: Settings, runtime: Runtime) {
 
   const autoSchedules = scheduling.auto_schedule_enabled
   if (autoSchedules) service.startLoop('reconcile', RECONCILE_INTERVAL_MS, () => reconcileAll(deps))
+  const { retention } = settings
+  if (retention.enabled && retention.tick_days > 0)
+    service.startLoop(
+      'delete ticks',
+      retention.sweep_interval * 1_000,
+      createTickSweep(db, retention),
+    )
   consumeEvents(bus, deps, teardown, autoSchedules)
 
   rpc.serve(
