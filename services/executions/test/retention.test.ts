@@ -8,7 +8,7 @@ import { idsIn, readEnds, seed, sweep, withExecutions } from './retention-fixtur
 
 const filter = { state: '', workflow_namespace: '', workflow_name: '', visible: undefined }
 
-/** A service that deletes nothing by itself, with these executions. */
+/** A service without retention, with these executions. */
 async function withService(...rows: Parameters<typeof seed>[1]) {
   const service = await setup()
   const ids = await seed(service.db, rows)
@@ -180,7 +180,7 @@ test('a locked row: passed over without waiting, and deleted by the next sweep',
   await expectKept(db, [])
 })
 
-test('enabled: the service deletes by itself what has ended', { timeout: 60_000 }, async () => {
+test('enabled: the service deletes what has ended', { timeout: 60_000 }, async () => {
   const { client, db } = await setup({
     env: {
       SVC_RETENTION__ENABLED: 'true',

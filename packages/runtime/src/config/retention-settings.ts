@@ -49,7 +49,7 @@ const parsePairs = (text: string): Record<string, string> | undefined =>
       )
     : undefined
 
-/** What is deleted, and when. Off by default: everything is kept. */
+/** Ages and numbers above which rows are deleted. Off by default: everything is kept. */
 export const retention = table({
   enabled: flag.default(false),
   /** Age of a finished execution, since its end, at which it is deleted with its log and its approvals. */

@@ -21,7 +21,7 @@ export interface CreationPosition {
 
 /** One pass over the executions that a rule concerns, oldest first. */
 export interface SweepTask {
-  /** What is deleted: executions, only their logs, or the oldest executions above `max_executions`. */
+  /** Deletes executions, only their logs, or the oldest executions above `max_executions`. */
   rule: 'executions' | 'logs' | 'excess'
   /** Absent: all workflows. */
   workflow?: WorkflowName

@@ -53,7 +53,7 @@ export interface Expired extends CreationPosition {
 }
 
 /**
- * Of these executions those that a task deletes, oldest first: finished for longer than its age, and
+ * Returns those of the executions that a task deletes, oldest first: finished for longer than its age, and
  *   - their end is published, to other services and to executions that wait for it;
  *   - the execution that started them has ended: until then it asks for them again. Where it is unknown
  *     (rows from before it was stored), no execution that can have started them is unfinished.
