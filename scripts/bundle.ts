@@ -1,21 +1,13 @@
-// The second half of `npm run build`: bundles each program of a service into one file of the compiler's
-// output. A process then starts in half the time that resolving and reading hundreds of modules takes.
+// The second half of `npm run build`: bundles each program into one file of the compiler's output. A process
+// then starts in half the time that resolving and reading hundreds of modules takes.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { PROJECT } from './bootstrap/data-dir.mjs'
 import { Stamp } from './bootstrap/stamp.mjs'
+import { PROGRAMS } from './setup/bundled-programs.ts'
 
-/** The programs of a service, and the code of a worker thread, by their entry files. */
-const PROGRAMS: Record<string, string[]> = {
-  gateway: ['main', 'route/body.worker'],
-  identity: ['main', 'migrate', 'create-admin-key', 'review-anonymous', 'prune-audit'],
-  catalog: ['main', 'migrate', 'analysis/analysis.worker'],
-  executions: ['main', 'migrate'],
-  dispatcher: ['main', 'migrate'],
-  scheduler: ['main', 'migrate'],
-  mcp: ['main'],
-}
+const SOURCES = ['pnpm-lock.yaml', 'scripts/bundle.ts', 'scripts/setup/bundled-programs.ts']
 
 /** Globals that CommonJS modules expect. */
 const COMMON_JS = `
@@ -27,21 +19,21 @@ const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url)
 
 // Bundles only what changed: the compiler's build info contains the hashes of all sources.
 const changed = Object.entries(PROGRAMS)
-  .map(([service, programs]) => ({ service, programs, stamp: stampOf(service) }))
+  .map(([folder, programs]) => ({ folder, programs, stamp: stampOf(folder) }))
   .filter(({ stamp }) => !stamp.matches())
 if (changed.length > 0)
-  await bundle(changed.flatMap(({ service, programs }) => entriesOf(service, programs)))
+  await bundle(changed.flatMap(({ folder, programs }) => entriesOf(folder, programs)))
 for (const { stamp } of changed) stamp.set()
 
-function stampOf(service: string): Stamp {
+function stampOf(program: string): Stamp {
   const packages = ['runtime', 'domain', 'rpc', 'python-analysis', 'api-client'].map(
     (name) => `packages/${name}`,
   )
-  const notes = [`services/${service}`, ...packages, 'proto']
-  return new Stamp(inProject(`services/${service}/dist/.bundled`), {
+  const notes = [program, ...packages, 'proto']
+  return new Stamp(inProject(`${program}/dist/.bundled`), {
     files: [
       ...notes.map((folder) => inProject(`${folder}/dist/.tsbuildinfo`)),
-      ...['pnpm-lock.yaml', 'scripts/bundle.ts'].map(inProject),
+      ...SOURCES.map(inProject),
     ],
   })
 }
@@ -52,10 +44,10 @@ interface Entry {
   out: string
 }
 
-function entriesOf(service: string, programs: string[]): Entry[] {
+function entriesOf(folder: string, programs: readonly string[]): Entry[] {
   return programs.map((program) => ({
-    in: inProject(`services/${service}/src/${program}.ts`),
-    out: `services/${service}/dist/${path.basename(program)}`,
+    in: inProject(`${folder}/src/${program}.ts`),
+    out: `${folder}/dist/${path.basename(program)}`,
   }))
 }
 
