@@ -1,10 +1,11 @@
 // The second half of `npm run build`: bundles each program into one file of the compiler's output. A process
-// then starts in half the time that resolving and reading hundreds of modules takes.
+// then starts in half the time that resolving and reading hundreds of modules takes. Then builds the web console.
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { PROJECT } from './bootstrap/data-dir.mjs'
 import { Stamp } from './bootstrap/stamp.mjs'
+import { buildConsole } from './console/console-files.ts'
 import { PROGRAMS } from './setup/bundled-programs.ts'
 
 const SOURCES = ['pnpm-lock.yaml', 'scripts/bundle.ts', 'scripts/setup/bundled-programs.ts']
@@ -24,6 +25,7 @@ const changed = Object.entries(PROGRAMS)
 if (changed.length > 0)
   await bundle(changed.flatMap(({ folder, programs }) => entriesOf(folder, programs)))
 for (const { stamp } of changed) stamp.set()
+buildConsole()
 
 function stampOf(program: string): Stamp {
   const packages = ['runtime', 'domain', 'rpc', 'python-analysis', 'api-client'].map(

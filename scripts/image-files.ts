@@ -23,7 +23,7 @@ for (const [place, programs] of Object.entries(PROGRAMS)) {
   if (existsSync(path.join(PROJECT, place, 'migrations'))) copy(`${place}/migrations`)
 }
 for (const [dependent, name, ...files] of READ_AT_RUN_TIME) copyOfPackage(dependent, name, files)
-for (const file of ['LICENSE', 'package.json', ...CLI]) copy(file)
+for (const file of ['LICENSE', 'package.json', 'services/gateway/dist/console', ...CLI]) copy(file)
 for (const name of ['entry.mjs', 'health.mjs']) copy(`deploy/image/${name}`, name)
 
 function copy(from: string, to = from): void {

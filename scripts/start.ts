@@ -13,12 +13,14 @@ import { keepAlive } from './system/keep-alive.ts'
 import {
   adminKeyText,
   demoText,
+  NO_BROWSER_TEXT,
   NO_WORKER_TEXT,
   openText,
   SHARED_USER_TEXT,
   servingText,
 } from './system/messages.ts'
 import { publishTargets, withdrawTargets } from './system/metrics-targets.ts'
+import { openInBrowser } from './system/open-in-browser.ts'
 import { START_HELP, type StartOptions, startOptions } from './system/options.ts'
 import { adminOf } from './system/topology.ts'
 
@@ -66,7 +68,7 @@ async function stopAll({ processes, progress }: StartContext): Promise<void> {
 /** Runs the demonstration and prints the addresses and next steps. */
 async function introduce(
   context: StartContext,
-  { auth, demo }: StartOptions,
+  { auth, demo, open: opensConsole }: StartOptions,
   { url, mcpUrl, workers, isolated, ...system }: RunningSystem,
 ): Promise<void> {
   const { dir, progress } = context
@@ -78,8 +80,10 @@ async function introduce(
   const targets = publishTargets(dir, system.ports)
   const metricsUrl = `http://127.0.0.1:${system.ports[adminOf('gateway')]}/metrics`
   const logs = path.join(dir, 'logs')
-  const addresses = { url, mcpUrl, metricsUrl, targets, logs, example: EXAMPLE }
+  const consoleUrl = `${url}/console/`
+  const addresses = { consoleUrl, url, mcpUrl, metricsUrl, targets, logs, example: EXAMPLE }
   process.stdout.write(servingText(addresses))
+  if (opensConsole && !openInBrowser(consoleUrl)) process.stdout.write(NO_BROWSER_TEXT)
   if (open) process.stdout.write(openText(system.settings))
   if (!isolated) process.stdout.write(SHARED_USER_TEXT)
   if (!open && workers === 0) process.stdout.write(NO_WORKER_TEXT)

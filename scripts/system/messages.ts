@@ -13,6 +13,7 @@ export function demoText({ workflow, input, state, output, tookMs }: Demo): stri
 }
 
 interface Addresses {
+  consoleUrl: string
   url: string
   mcpUrl: string
   metricsUrl: string
@@ -26,6 +27,7 @@ interface Addresses {
 
 /** Lists the addresses and the next steps. */
 export function servingText({
+  consoleUrl,
   url,
   mcpUrl,
   metricsUrl,
@@ -34,6 +36,8 @@ export function servingText({
   example,
 }: Addresses): string {
   return `
+  Console   ${consoleUrl}
+
 Windlass serves on ${url}
 
   Upload    curl -F file=@${example} ${url}/workflows
@@ -64,6 +68,10 @@ export const SHARED_USER_TEXT = `
   !!  npm start -- --workers 0, and \`windlass worker start\` as another user, in a container or on
   !!  another host. Started as root, npm start gives each worker a user of its own, if a Python
   !!  outside of root's home is there for it.
+`
+
+export const NO_BROWSER_TEXT = `
+  No program opens a browser here: enter the address of the console in one.
 `
 
 export const NO_WORKER_TEXT = `

@@ -17,6 +17,7 @@ Python worker. What is missing is installed first. Ctrl-C stops everything.
                 pass this variable to the workers, which get only PATH, HOME, locale, proxy and
                 Python's own otherwise; may be given several times
   --data-dir D  keep data, logs and secrets in this folder instead of the project's own
+  --open        open the web console in the browser
   --no-demo     do not upload and run examples/hello_world.py
   --help        this text
 
@@ -31,6 +32,7 @@ export interface StartOptions {
   auth: boolean
   dataDir: string | undefined
   demo: boolean
+  open: boolean
   help: boolean
 }
 
@@ -44,6 +46,7 @@ export function startOptions(args: string[]): StartOptions {
       'worker-env': { type: 'string', multiple: true, default: [] },
       auth: { type: 'boolean', default: false },
       'data-dir': { type: 'string' },
+      open: { type: 'boolean', default: false },
       'no-demo': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -58,6 +61,7 @@ export function startOptions(args: string[]): StartOptions {
     auth: values.auth,
     dataDir: values['data-dir'],
     demo: !values['no-demo'],
+    open: values.open,
     help: values.help,
   }
 }

@@ -9,6 +9,7 @@ describe('the options of npm start', () => {
     auth: false,
     dataDir: undefined,
     demo: true,
+    open: false,
     help: false,
   }
 

@@ -12,7 +12,7 @@ import { type ServerSentEvent, toServerSentEvents } from './event-stream.ts'
 import { TimeLimit } from './time-limit.ts'
 
 export interface ApiRequest {
-  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** An absolute path below the server's URL, as `path` builds it. */
   path: string
   /** Parameters that are undefined or empty are not sent. */
@@ -26,6 +26,8 @@ export interface ApiRequest {
 export interface ApiCaller {
   /** The Authorization header, sent unchanged; none if undefined. */
   authorization: string | undefined
+  /** Further headers of the request. */
+  headers?: Record<string, string>
   /** Aborts when the result is of no more use. */
   signal: AbortSignal
 }
@@ -92,11 +94,11 @@ export function createApiClient(serverUrl: string): ApiClient {
 async function send(
   base: string,
   request: ApiRequest,
-  { authorization, signal }: ApiCaller,
+  { authorization, headers: more, signal }: ApiCaller,
   accept: string,
 ): Promise<Response> {
   const { method, path, query = {}, body } = request
-  const headers = new Headers({ accept })
+  const headers = new Headers({ ...more, accept })
   if (authorization !== undefined) headers.set('authorization', authorization)
   if (typeof body === 'string') headers.set('content-type', JSON_TYPE)
   const url = `${base}${path}${toSearch(query)}`

@@ -4,6 +4,7 @@ import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-n
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
+import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import { requireTrustedIssuer } from './access/oidc.ts'
@@ -21,6 +22,7 @@ import { watchHealth } from './clients/health-client.ts'
 import { HeartbeatClient } from './clients/heartbeats.ts'
 import { WorkerPresence } from './clients/worker-presence.ts'
 import { BodyBudget } from './http/body-budget.ts'
+import { readConsoleFiles } from './http/console-files.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/start-server.ts'
@@ -108,7 +110,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     inputSchemas: bodyThreads,
     ...createRequestLimits(settings, redis),
     quotas: createQuotas(settings, redis, teardown),
-    openapi: openapi(routes),
+    ...pagesOf(settings, log),
   }
   const limits = bodyLimits(settings, bodyThreads)
   const requestLog = createRequestLog(log)
@@ -122,6 +124,15 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   teardown.add('http', () => http.stop())
   return { http: http.port }
 }
+
+/** The files that `npm run build` puts next to this program. */
+const CONSOLE = new URL('./console/', import.meta.url)
+
+/** Content for browsers: the document of the API, and the console. */
+const pagesOf = ({ console: { enabled }, server }: Settings, log: Logger) => ({
+  openapi: openapi(routes),
+  consoleFiles: enabled ? readConsoleFiles(CONSOLE, log, server.public_url) : new Map(),
+})
 
 const bodyLimits = ({ server, catalog }: Settings, parser: BodyParser): BodyLimits => ({
   maxBytes: server.max_body_bytes,

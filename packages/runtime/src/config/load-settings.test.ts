@@ -106,7 +106,7 @@ test.each([
   ['SVC_SERVER__PORT', '65536', 'SERVER__PORT'],
   ['SVC_SERVER__PUBLIC_URL', 'windlass.example', 'SERVER__PUBLIC_URL'],
   ['SVC_SERVER__PUBLIC_URL', 'ftp://windlass.example', 'SERVER__PUBLIC_URL'],
-  ['SVC_SERVER__PUBLIC_URL', 'https://windlass.example/api', 'a scheme, a host'],
+  ['SVC_SERVER__PUBLIC_URL', 'https://windlass.example/api?x=1', 'a scheme, a host'],
   ['SVC_SERVER__ALLOWED_HOSTS', 'https://windlass.example', 'without a scheme'],
   ['SVC_MCP__ALLOWED_HOSTS', 'windlass.example, *', 'MCP__ALLOWED_HOSTS'],
   ['SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS', '["a",1]', 'ENCRYPTION__PREVIOUS_KEYS'],

@@ -57,15 +57,24 @@ const host = z
   )
 export const hosts = list.pipe(z.array(host)).default([])
 
-/** The origin of a server: scheme, host and port. */
-export const origin = z
+/** The address of a server: scheme, host, port, and a path below which it is served. */
+export const address = z
   .string()
-  .refine(isOrigin, 'must be a scheme, a host and an optional port, like https://windlass.example')
+  .refine(
+    isAddress,
+    'must be a scheme, a host, an optional port and an optional path, like https://windlass.example',
+  )
 
-function isOrigin(text: string): boolean {
+function isAddress(text: string): boolean {
   if (!URL.canParse(text)) return false
-  const { protocol, origin } = new URL(text)
-  return /^https?:$/.test(protocol) && text.replace(/\/$/, '').toLowerCase() === origin
+  const { protocol, origin, pathname, search, hash } = new URL(text)
+  const isPlain = /^(?:\/[\w.~-]+)*\/?$/.test(pathname) && search === '' && hash === ''
+  const written = text.replace(/\/$/, '').toLowerCase()
+  return (
+    /^https?:$/.test(protocol) &&
+    isPlain &&
+    written === (origin + pathname.replace(/\/$/, '')).toLowerCase()
+  )
 }
 
 /** Path of a file. */

@@ -3,6 +3,7 @@ import { admin } from './admin-settings.ts'
 import { expecting } from './expectations.ts'
 import { retention } from './retention-settings.ts'
 import {
+  address,
   count,
   file,
   flag,
@@ -10,7 +11,6 @@ import {
   list,
   MEBIBYTE,
   number,
-  origin,
   port,
   rate,
   seconds,
@@ -33,8 +33,8 @@ const server = table({
   max_pending_connections: count.default(1_024),
   /** How many proxies in front of the gateway may be believed about the client's address. */
   trusted_proxies: count.default(0),
-  /** Address at which browsers reach the gateway, if it differs from `host` and `port`. */
-  public_url: origin.optional(),
+  /** Address at which browsers reach the gateway, if it differs from `host` and `port`; its path is that of a proxy. */
+  public_url: address.optional(),
   /** Values of the Host header that are accepted in addition to loopback, `host` and the host of `public_url`. */
   allowed_hosts: hosts,
   /** Files (PEM) for TLS on the public port; read again when they change. */
@@ -223,6 +223,13 @@ export const Settings = table({
     catchup_window: seconds.default(3600),
   }),
   security,
+  console: table({
+    /** Serves the web console at /console/. */
+    enabled: flag.default(true),
+    /** A sign-in ends when it is unused for so long, and at this age. */
+    session_idle_timeout: seconds.default(43_200),
+    session_max_age: seconds.default(604_800),
+  }),
   audit: table({
     /** Entries in addition to those of changes: secrets that workers get, then runs and resumes too. */
     level: z.enum(['changes', 'secrets', 'runs']).default('secrets'),

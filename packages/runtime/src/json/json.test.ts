@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { checkJson, decodeJson, elementsOf, JsonError, membersOf, stringOf } from './json.ts'
+import { decodeJson } from './decode-json.ts'
+import { checkJson, elementsOf, JsonError, membersOf, stringOf } from './json.ts'
 
 const DEPTH = 512
 

@@ -1,5 +1,3 @@
-import { isUtf8 } from 'node:buffer'
-
 /**
  * JSON (RFC 8259) as text: checked and cut, never rebuilt, so that 2^53+1, key order, duplicate
  * keys, lone surrogates and `__proto__` arrive as they were sent. Nothing here makes values.
@@ -32,12 +30,6 @@ const CLOSE_ARRAY = 0x5d
 
 const LITERAL = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
-
-/** The text of a body. Bytes that are not UTF-8 are refused; so is a byte order mark, by the grammar. */
-export function decodeJson(bytes: Uint8Array): string {
-  if (!isUtf8(bytes)) throw new JsonError('the body is not UTF-8', 0)
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
-}
 
 /**
  * Passes if `text` is one JSON value nested at most `maxDepth` deep, with at most `maxValues` elements

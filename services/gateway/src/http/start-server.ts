@@ -31,13 +31,26 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefi
 /** Health probes use any host name; these two paths answer the same to every caller. */
 const PROBES = new Set(['/health', '/ready'])
 
+/**
+ * True for a link to the console that someone follows on another site, such as a chat. What these paths
+ * answer is the same for every caller, and the cookie of a session is not sent with such a request.
+ */
+const opensConsole = ({ req, headers, path }: RequestContext): boolean =>
+  req.method === 'GET' &&
+  (path === '/' || path === '/console' || path.startsWith('/console/')) &&
+  headers['sec-fetch-mode'] === 'navigate' &&
+  headers['sec-fetch-dest'] === 'document'
+
 /** Refuses requests of other web pages before routing and before any of the body is read. */
 function pageFaults({ settings }: ServerContext): (ctx: RequestContext) => Fault | undefined {
   const { host, allowed_hosts: allowedHosts, public_url: publicUrl } = settings.server
   const allowedHostsSetting = '[svc.server].allowed_hosts'
   const guard = createWebRequestGuard({ host, allowedHosts, publicUrl, allowedHostsSetting })
   return (ctx) => {
-    const refusal = PROBES.has(ctx.path) ? undefined : guard(ctx.headers)
+    const headers = opensConsole(ctx)
+      ? { ...ctx.headers, 'sec-fetch-site': undefined }
+      : ctx.headers
+    const refusal = PROBES.has(ctx.path) ? undefined : guard(headers)
     if (refusal === undefined) return undefined
     if (hasBody(ctx)) discardBody(ctx)
     return new Fault('forbidden', refusal)

@@ -1,6 +1,7 @@
 import { Fault, type Kind } from '@windlass/runtime/faults'
+import { decodeJson } from '@windlass/runtime/json/decode-json'
 import { findDuplicateMember } from '@windlass/runtime/json/duplicate-members'
-import { checkJson, decodeJson, JsonError, membersOf } from '@windlass/runtime/json/json'
+import { checkJson, JsonError, membersOf } from '@windlass/runtime/json/json'
 import { readCheckpoint } from '../domain/checkpoint.ts'
 import { repeated } from '../domain/members.ts'
 import { readProgress } from '../domain/progress.ts'

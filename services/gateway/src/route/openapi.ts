@@ -10,8 +10,10 @@ type Json = Record<string, unknown>
 export function openapi(routes: Iterable<Route>): Json {
   const components: Json = { Refusal }
   const paths: Record<string, Partial<Record<Method, Json>>> = {}
-  for (const route of routes)
+  for (const route of routes) {
+    if (route.isPage) continue
     paths[route.path] = { ...paths[route.path], [route.method]: operation(route, components) }
+  }
   return {
     openapi: '3.1.0',
     info: { title: 'Windlass', version: VERSION },

@@ -59,6 +59,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   refusals?: Record<number, z.ZodType>
   /** A hot path: matched before Express (http/router.ts). */
   raw?: boolean
+  /** A page or a file for browsers, which is no part of the API and its document. */
+  isPage?: boolean
   /** May answer long after the request: the caller is authorized again at each heartbeat. */
   waits?: boolean
   /** Sends a refusal in a format of its own; returns true if it did. */
@@ -87,6 +89,7 @@ export interface Route<Deps = never> {
   streams?: boolean
   refusals?: Record<number, z.ZodType>
   raw: boolean
+  isPage?: boolean
   waits: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, ctx: RequestContext): boolean

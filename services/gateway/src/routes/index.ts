@@ -3,6 +3,7 @@ import * as approvals from './approvals.ts'
 import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as configs from './configs.ts'
+import * as consolePages from './console.ts'
 import * as docs from './docs.ts'
 import * as executions from './executions.ts'
 import * as explain from './explain-execution.ts'
@@ -52,4 +53,5 @@ export const routes = [
   ...named(configs),
   ...named(health),
   ...named(docs),
+  ...named(consolePages),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -1,0 +1,18 @@
+import { read } from './server.ts'
+import { type Answer, useQuery } from './use-query.ts'
+
+/** The answer of `GET /me`: the caller, its rights and the features of the server. */
+export interface Me {
+  subject: string
+  issuer: string | null
+  roles: string[]
+  permissions: string[]
+  server_version: string
+  features: { authentication: boolean; oidc: boolean }
+  limits: { max_body_bytes: number; max_workflow_upload_bytes: number; max_page: number }
+}
+
+const EVERY_MS = 60_000
+
+export const useMe = (): Answer<Me> =>
+  useQuery('me', (signal) => read<Me>('/me', {}, signal), { every: EVERY_MS })

@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import { send } from '../api/server.ts'
+import type { ExecutionDetail } from '../exact/execution.ts'
+import { hasEnded } from '../format/states.ts'
+import { startAddress } from '../location/address.ts'
+import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { problemOf } from '../ui/feedback.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Link } from '../ui/link.tsx'
+
+interface Props {
+  execution: ExecutionDetail
+  onDone: () => void
+  /** Tells what happened. */
+  onSay: (text: string) => void
+}
+
+/** What can be done about an execution now. */
+export function ExecutionActions({ execution, onDone, onSay }: Props) {
+  const { id, namespace, workflow, state } = execution
+  const [isBusy, setBusy] = useState(false)
+  const base = `/workflows/${encodeURIComponent(namespace)}/${encodeURIComponent(workflow)}`
+  const act = async (what: string, request: Parameters<typeof send>[0]) => {
+    setBusy(true)
+    try {
+      await send(request)
+      onSay(`${what}.`)
+    } catch (error) {
+      const { title, text } = problemOf(error as Error)
+      onSay(`${title}: ${text}`)
+    } finally {
+      setBusy(false)
+      onDone()
+    }
+  }
+  return (
+    <>
+      <Link to={startAddress(namespace, workflow, { from: id })} class="button">
+        <Icon name="again" /> Run again
+      </Link>
+      {state === 'PAUSED' && (
+        <button
+          type="button"
+          disabled={isBusy}
+          onClick={() =>
+            act('Resumed', { method: 'POST', path: `${base}/resume/${id}/async`, body: 'null' })
+          }
+        >
+          <Icon name="play" /> Resume
+        </button>
+      )}
+      {!hasEnded(state) && (
+        <ConfirmButton
+          label="Cancel"
+          icon="stop"
+          isBusy={isBusy || state === 'CANCELLING'}
+          question="Cancel this execution?"
+          text="Its worker is asked to stop. What tasks have done is not undone. This cannot be taken back."
+          confirm="Cancel the execution"
+          onConfirm={() => act('Asked to cancel', { method: 'GET', path: `${base}/cancel/${id}` })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,42 @@
+/** Addresses of the screens, relative to the console. */
+
+type Values = Record<string, string | number | undefined>
+
+/** A path with a query; empty and undefined values are left out. */
+export function address(path: string, values: Values = {}): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values))
+    if (value !== undefined && value !== '') query.set(name, String(value))
+  return query.size === 0 ? path : `${path}?${query}`
+}
+
+/** The same address with other values; those that are undefined or empty are removed. */
+export function changed(path: string, query: URLSearchParams, values: Values): string {
+  return address(path, { ...Object.fromEntries(query), ...values })
+}
+
+const part = encodeURIComponent
+
+export const executionAddress = (id: string, values?: Values) =>
+  address(`executions/${part(id)}`, values)
+export const workflowAddress = (namespace: string, name: string, values?: Values) =>
+  address(`workflows/${part(namespace)}/${part(name)}`, values)
+export const startAddress = (namespace: string, name: string, values?: Values) =>
+  address(`start/${part(namespace)}/${part(name)}`, values)
+export const workerAddress = (name: string) => address(`workers/${part(name)}`)
+
+/** Decoded segments of a path; one that cannot be decoded stays as it is. */
+export function segmentsOf(path: string): string[] {
+  return path.split('/').map((segment) => {
+    try {
+      return decodeURIComponent(segment)
+    } catch {
+      return segment
+    }
+  })
+}
+
+/** A whole number of a query from 0, or the default for anything else. */
+export function wholeOf(text: string | null, otherwise: number, most = 1_000_000): number {
+  return text !== null && /^\d{1,9}$/.test(text) ? Math.min(Number(text), most) : otherwise
+}

@@ -1,0 +1,138 @@
+import { useState } from 'preact/hooks'
+import type { ExecutionDetail } from '../exact/execution.ts'
+import { ExecutionActions } from '../execution/actions.tsx'
+import { ApprovalsTab } from '../execution/approvals-tab.tsx'
+import { AttemptBars } from '../execution/attempt-bars.tsx'
+import { Cause } from '../execution/cause.tsx'
+import { LogTab } from '../execution/log-tab.tsx'
+import { attemptsOf, spanOf, timeOfId } from '../execution/segments.ts'
+import { TimelineTab } from '../execution/timeline-tab.tsx'
+import { useExecution } from '../execution/use-execution.ts'
+import { WhyTab } from '../execution/why-tab.tsx'
+import { hasEnded } from '../format/states.ts'
+import { executionAddress, workerAddress, workflowAddress } from '../location/address.ts'
+import type { ScreenProps } from '../shell/app.tsx'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Loaded } from '../ui/feedback.tsx'
+import { JsonView } from '../ui/json-view.tsx'
+import { Link } from '../ui/link.tsx'
+import { useNow } from '../ui/now.ts'
+import { Page } from '../ui/page.tsx'
+import { StateBadge } from '../ui/state-badge.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+import { Clock, Took } from '../ui/times.tsx'
+
+/** One execution: what it does, why it does not, and what can be done about it. */
+export function ExecutionScreen({ rest: [id = ''], place }: ScreenProps) {
+  const answer = useExecution(id)
+  const { data } = answer
+  const [said, setSaid] = useState('')
+  return (
+    <Page
+      title={data ? data.workflow : 'Execution'}
+      aside={
+        <>
+          {data && <StateBadge state={data.state} isLarge />}
+          <span class="mono faint exec-id">{id}</span>
+          <CopyButton text={id} label="Copy id" />
+        </>
+      }
+      actions={
+        data && <ExecutionActions execution={data} onDone={answer.refresh} onSay={setSaid} />
+      }
+    >
+      <p class={said ? 'message' : 'visually-hidden'} role="status">
+        {said}
+      </p>
+      <Loaded answer={answer} lines={10}>
+        {(execution) => (
+          <Detail execution={execution} tab={place.query.get('tab') ?? firstTab(execution)} />
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** What the reader most likely came for. */
+function firstTab({ state, events }: ExecutionDetail): string {
+  if (state === 'PAUSED') return 'approvals'
+  return events.some(({ type }) => type === 'WORKFLOW_STARTED') ? 'timeline' : 'why'
+}
+
+const TABS = [
+  { name: 'timeline', label: 'Timeline' },
+  { name: 'log', label: 'Log' },
+  { name: 'data', label: 'Input and output' },
+  { name: 'why', label: 'Why' },
+  { name: 'approvals', label: 'Approvals' },
+]
+
+function Detail({ execution, tab }: { execution: ExecutionDetail; tab: string }) {
+  const now = useNow()
+  const { id, namespace, workflow, worker, state, events } = execution
+  const created = timeOfId(id) ?? events[0]?.time ?? now
+  const attempts = attemptsOf(created, events, now)
+  const { from, to } = spanOf(attempts)
+  const isOpen = !hasEnded(state)
+  return (
+    <>
+      <section class="card" aria-label="Summary">
+        <dl class="facts">
+          <Fact name="Workflow">
+            <Link to={workflowAddress(namespace, workflow)}>
+              {namespace}/<bdi>{workflow}</bdi>
+            </Link>
+          </Fact>
+          <Fact name="Created">
+            <Clock at={from} now={now} />
+          </Fact>
+          <Fact name={isOpen ? 'Running for' : 'Took'}>
+            <Took ms={to - from} isOpen={isOpen} />
+          </Fact>
+          <Fact name="Attempts">{attempts.length}</Fact>
+          <Fact name="Worker">
+            {worker ? <Link to={workerAddress(worker)}>{worker}</Link> : '–'}
+          </Fact>
+        </dl>
+        <AttemptBars attempts={attempts} from={from} to={to} />
+      </section>
+      {state === 'FAILED' && <Cause execution={execution} />}
+      <Tabs
+        label="Parts of the execution"
+        tabs={TABS}
+        current={tab}
+        to={(name) => executionAddress(id, { tab: name })}
+      />
+      <Content execution={execution} tab={tab} from={from} to={to} />
+    </>
+  )
+}
+
+function Content({
+  execution,
+  tab,
+  ...span
+}: {
+  execution: ExecutionDetail
+  tab: string
+  from: number
+  to: number
+}) {
+  if (tab === 'log') return <LogTab events={execution.events} />
+  if (tab === 'why') return <WhyTab id={execution.id} state={execution.state} />
+  if (tab === 'approvals') return <ApprovalsTab id={execution.id} />
+  if (tab !== 'data') return <TimelineTab events={execution.events} {...span} />
+  return (
+    <div class="page-body">
+      <JsonView title="Input" text={execution.input} />
+      <JsonView title={execution.state === 'FAILED' ? 'Error' : 'Output'} text={execution.output} />
+    </div>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)

@@ -1,0 +1,56 @@
+import type { ComponentChildren } from 'preact'
+import type { Place } from '../location/location.ts'
+import { Icon, type IconName } from '../ui/icon.tsx'
+import { Link } from '../ui/link.tsx'
+import { AccessBar } from './access-bar.tsx'
+
+interface Entry {
+  to: string
+  label: string
+  icon: IconName
+}
+
+const ENTRIES: Entry[] = [{ to: 'executions', label: 'Executions', icon: 'list' }]
+
+interface Props {
+  place: Place
+  /** The first segment of the address. */
+  current: string
+  children: ComponentChildren
+}
+
+/** The frame of every screen: the way past it for keyboards, the bar about access, the navigation. */
+export function Shell({ current, children }: Props) {
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
+        Skip to the content
+      </button>
+      <AccessBar />
+      <div class="frame">
+        <nav aria-label="Screens">
+          <Link to="" class="brand" aria-label="Windlass, first page">
+            <svg viewBox="0 0 32 32" aria-hidden="true">
+              <rect width="32" height="32" rx="8" />
+              <path d="M7 10l4.5 13L16 12l4.5 11L25 10" />
+            </svg>
+            Windlass
+          </Link>
+          <ul>
+            {ENTRIES.map(({ to, label, icon }) => (
+              <li key={to}>
+                <Link to={to} aria-current={current === to ? 'page' : undefined}>
+                  <Icon name={icon} />
+                  {label}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </nav>
+        <main id="main" tabIndex={-1}>
+          {children}
+        </main>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,95 @@
+import { ConnectionError, RequestTimeoutError, StatusError } from '@windlass/api-client/errors'
+import type { ComponentChildren } from 'preact'
+import type { Answer } from '../api/use-query.ts'
+import { ago } from '../format/time.ts'
+import { Icon } from './icon.tsx'
+import { useNow } from './now.ts'
+
+interface Problem {
+  title: string
+  text: string
+}
+
+/** A failure in words: what is wrong and what can be done. */
+export function problemOf(error: Error): Problem {
+  if (error instanceof ConnectionError)
+    return { title: 'The server cannot be reached', text: 'The console tries again by itself.' }
+  if (error instanceof RequestTimeoutError)
+    return { title: 'The server does not answer', text: 'The console tries again by itself.' }
+  if (!(error instanceof StatusError))
+    return { title: 'The answer cannot be shown', text: error.message }
+  const detail = error.detail ?? `status ${error.status}`
+  const titles: Record<number, string> = {
+    401: 'You are not signed in',
+    403: 'You may not see this',
+    404: 'It is not there',
+    429: 'Too many requests',
+    503: 'The server is not ready',
+  }
+  return { title: titles[error.status] ?? 'The server refused', text: detail }
+}
+
+export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  const { title, text } = problemOf(error)
+  const isForbidden = error instanceof StatusError && error.status === 403
+  return (
+    <div class="message failure" role="alert">
+      <Icon name={isForbidden ? 'lock' : 'warning'} />
+      <div>
+        <strong>{title}</strong>
+        <p>{text}</p>
+        {onRetry && !isForbidden && (
+          <button type="button" onClick={onRetry}>
+            Try again
+          </button>
+        )}
+      </div>
+    </div>
+  )
+}
+
+export const Empty = ({ title, children }: { title: string; children?: ComponentChildren }) => (
+  <div class="message empty">
+    <strong>{title}</strong>
+    {children}
+  </div>
+)
+
+/** Grey lines in the place of what is being read. */
+export const Loading = ({ lines = 6 }: { lines?: number }) => (
+  <div class="loading" role="status" aria-label="Loading">
+    {Array.from({ length: lines }, (_, i) => (
+      <span key={i} />
+    ))}
+  </div>
+)
+
+/** Says that what is shown is old, and since when. */
+function Stale({ error, readAt }: { error: Error; readAt: number | undefined }) {
+  const now = useNow()
+  return (
+    <p class="stale" role="status">
+      <Icon name="warning" />
+      {problemOf(error).title}. What you see was read {readAt ? ago(readAt, now) : 'before'}.
+    </p>
+  )
+}
+
+interface LoadedProps<T> {
+  answer: Answer<T>
+  lines?: number
+  children: (data: T) => ComponentChildren
+}
+
+/** Shows an answer, or that it is being read, failed or is old. */
+export function Loaded<T>({ answer, lines, children }: LoadedProps<T>) {
+  const { data, error, readAt, refresh } = answer
+  if (data === undefined)
+    return error ? <Failure error={error} onRetry={refresh} /> : <Loading lines={lines} />
+  return (
+    <>
+      {error && <Stale error={error} readAt={readAt} />}
+      {children(data)}
+    </>
+  )
+}
