@@ -2,7 +2,11 @@ import { defaultExclude, defineConfig } from 'vitest/config'
 
 const SETUP = ['./packages/testkit/src/infra.ts']
 /** Races: 100 repetitions in their own project, 1,000 in the chaos project. */
-const RACES = ['tests/e2e/{claims,races,uploads}.test.ts', 'services/catalog/test/races.test.ts']
+const RACES = [
+  'tests/e2e/{claims,races,uploads}.test.ts',
+  'services/catalog/test/races.test.ts',
+  'services/executions/test/claim-by-delivery.test.ts',
+]
 /** Load tests that the chaos project runs with larger numbers or for longer. */
 const FLEETS = [
   'tests/e2e/{fleet,unmatchable,mixed}.test.ts',

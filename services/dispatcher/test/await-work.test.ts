@@ -6,11 +6,14 @@ import type { FakeStream } from './worker-fake.ts'
 const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
 
 /** Starts a dispatcher that has dispatched work of one requirement and now waits for more. */
-async function idleDispatcher(change: Parameters<typeof registration>[0] = {}) {
+async function idleDispatcher(
+  change: Parameters<typeof registration>[0] = {},
+  instance: Parameters<typeof registration>[1] = {},
+) {
   const system = await startDispatchers()
   const { join, executions, publishReady, name } = system
   const worker = name()
-  const joined = await join({ name: worker, max_concurrent_executions: 8, ...change })
+  const joined = await join({ name: worker, max_concurrent_executions: 8, ...change }, instance)
   const requirement_id = executions.require(anyRequirement)
   executions.queue(requirement_id)
   publishReady(requirement_id)
@@ -30,6 +33,7 @@ test('empty queue: workers with free slots are offered for the next work', async
       session_id,
       connection_generation: 1,
       capacity: 8,
+      claims_by_delivery: false,
       requirement_ids: [requirement_id],
       facts: {},
       used: 1,
@@ -40,6 +44,19 @@ test('empty queue: workers with free slots are offered for the next work', async
   expect(work(stream)[1]?.data).toContain(execution?.execution_id)
   await expect.poll(waiting).toEqual([worker])
   expect([...executions.waits][0]?.offers[0]?.used).toBe(2)
+})
+
+test('a worker that registers with, or without, claims by delivery: its offers say so', async () => {
+  const same = { instance: 'i' }
+  const { executions, worker, waiting, register, session_id } = await idleDispatcher({}, same)
+  const offered = () => [...executions.waits][0]?.offers[0]?.claims_by_delivery
+  expect(offered()).toBe(false)
+  const again = { ...same, proven_session_id: session_id }
+  for (const claims_by_delivery of [true, undefined]) {
+    await register({ name: worker, max_concurrent_executions: 8 }, { ...again, claims_by_delivery })
+    await expect.poll(waiting).toEqual([worker])
+    await expect.poll(offered).toBe(claims_by_delivery ?? false)
+  }
 })
 
 test('unhealthy or disconnected worker: its offer ends at once', async () => {

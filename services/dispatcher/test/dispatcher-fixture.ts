@@ -66,8 +66,8 @@ export async function startDispatchers({
     register: (change: Partial<Worker>, extra: Partial<RegisterRequest> = {}) =>
       first.rpc.register(registration(change, extra)),
     /** Registers a worker and opens its stream at the first dispatcher. */
-    async join(change: Partial<Worker> & { name: string }) {
-      const { session_id } = await first.rpc.register(registration(change, {}))
+    async join(change: Partial<Worker> & { name: string }, extra: Partial<RegisterRequest> = {}) {
+      const { session_id } = await first.rpc.register(registration(change, extra))
       return { session_id, stream: await openStream(first.streams, change.name, session_id) }
     },
     publishReady: (requirement_id: string) =>

@@ -30,6 +30,7 @@ test('work queued, wake-up: dispatched at once', async () => {
       session_id,
       connection_generation: 1,
       capacity: 2,
+      claims_by_delivery: false,
       requirement_ids: [requirement_id],
       facts: {},
       used: expect.any(Number),

@@ -89,7 +89,8 @@ export async function start(settings: Settings, runtime: Runtime) {
     read: () => readQueueUsage(db),
     exists: async (id) => (await executions.readUnlocked(db, [id])).length > 0,
   })
-  const deps = { db, bus, writer, waiters, serviceIdentity, tokens, queueQuota }
+  const { claimMs } = limits
+  const deps = { db, bus, writer, waiters, serviceIdentity, tokens, claimMs, queueQuota }
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)

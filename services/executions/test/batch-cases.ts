@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type { Approval } from '../src/domain/approvals.ts'
 import type { Execution, PendingEvent } from '../src/domain/execution.ts'
 import type { Command, ExecutionCommand } from '../src/engine/command.ts'
-import { inState, leased, parked } from './execution-samples.ts'
+import { delivered, inState, leased, parked } from './execution-samples.ts'
 import { type Deadline, REQUIREMENT_ID } from './seed-rows.ts'
 
 /** Two stored executions with their approvals, and commands for them and for a third id. */
@@ -22,6 +22,7 @@ export const GENERATION = 3
 const rows: Execution[] = [
   ...STATES.filter((state) => state !== 'CREATED').map(inState),
   leased,
+  delivered,
   parked,
   { ...parked, state: 'RESUMING', resume_due: true },
   { ...inState('RUNNING'), attempts: 5 },
@@ -45,6 +46,7 @@ const row = (index: number, base: fc.Arbitrary<Execution>): fc.Arbitrary<Executi
       requirement_id: REQUIREMENT_ID,
       workflow_namespace: PREFIX,
       claim_generation: GENERATION,
+      delivered_generation: base.delivered_generation && GENERATION,
       worker_name: base.worker_name && worker_name,
       held_by: base.held_by && worker_name,
       queue_timeout_ms,
@@ -147,6 +149,7 @@ const command = (index: number): fc.Arbitrary<Command> =>
         worker_name: workerName,
         session_id: fc.constant('s'),
         connection_generation: fc.constant(1),
+        claims_by_delivery: fc.boolean(),
       }),
       capacity: fc.constantFrom(0, 1, 2),
     }),

@@ -46,6 +46,9 @@ export const parked: Execution = { ...queued, queued: false, parked: true, claim
 /** A lease that its worker, `a`, has not claimed yet. */
 export const leased: Execution = { ...inState('CLAIMED'), state: 'SCHEDULED' }
 
+/** A lease that the first checkpoint of its worker may claim. */
+export const delivered: Execution = { ...leased, delivered_generation: 1, attempts: 1 }
+
 /** No known events, free slots everywhere, no deadline passed. */
 export const decisionContext = (more: Partial<DecisionContext> = {}): DecisionContext => ({
   limits,

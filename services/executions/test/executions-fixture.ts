@@ -133,6 +133,7 @@ export function worker(
       limit = 10,
       of = [] as string[],
       facts = {},
+      claims_by_delivery = false,
     } = {}) {
       const requirement_ids =
         of.length > 0
@@ -149,6 +150,7 @@ export function worker(
             requirement_ids,
             facts,
             used: 0,
+            claims_by_delivery,
           },
         ],
       })

@@ -46,7 +46,7 @@ test('a registration: the record and the session token', async () => {
     last_seen_at: null,
     session_token: 'token of w1 in s1',
     task_authorization: false,
-    features: ['session_renewal', 'execution_tokens', 'parking'],
+    features: ['session_renewal', 'execution_tokens', 'parking', 'claim_by_delivery'],
   })
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
 })
@@ -61,6 +61,17 @@ test('a registration without optional members: accepted with the defaults', asyn
     max_concurrent_executions: 0,
     runners: ['inprocess'],
   })
+})
+
+test.each([
+  [['claim_by_delivery', 'unknown'], true],
+  [['unknown'], false],
+  [undefined, undefined],
+])('features %j: claims by delivery is %s', async (features, claims_by_delivery) => {
+  const registered: RegisterRequest[] = []
+  const { json } = await startGateway(fakes(registered))
+  expect((await json('POST', '/workers/register', { ...WORKER, features }, GOOD)).status).toBe(200)
+  expect(registered[0]?.claims_by_delivery).toBe(claims_by_delivery)
 })
 
 test('a session token: proves the earlier session of its own worker only', async () => {

@@ -64,6 +64,11 @@ function read(frame: string) {
   return { id, event: name, json: data ?? '', data: JSON.parse(data ?? '') }
 }
 
+test('dispatch frame of a lease that the first checkpoint may claim: generation and seconds to do so', () => {
+  const { data } = read(dispatchFrame(lease({ claim_ms: 1_500 }), part()))
+  expect(data.claim).toEqual({ generation: 26, timeout: 1.5 })
+})
+
 test('dispatch frame: exactly the members of the worker protocol', () => {
   const { id, event, data } = read(dispatchFrame(lease(), part()))
 

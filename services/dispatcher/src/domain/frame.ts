@@ -31,16 +31,21 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
 
 /** Frame that dispatches a leased execution. Payloads are spliced in unchanged. */
 export function dispatchFrame(
-  { execution, log, resumed, execution_token }: Lease & { execution: Execution },
+  { execution, log, resumed, execution_token, claim_ms }: Lease & { execution: Execution },
   { workflow, options }: WorkflowPart,
 ): string {
   const token = execution_token === '' ? '' : `,"exec_token":${quote(execution_token)}`
+  const claim = claim_ms ? `,"claim":${claimOf(execution, claim_ms)}` : ''
   return frame(
     resumed ? 'execution_resumed' : 'execution_scheduled',
     frameId(execution, execution.claim_generation),
-    `{"workflow":${workflow},"context":${contextJson(execution, log)}${token}${options}}`,
+    `{"workflow":${workflow},"context":${contextJson(execution, log)}${token}${claim}${options}}`,
   )
 }
+
+/** Generation and seconds within which the first checkpoint has to claim the lease. */
+const claimOf = ({ claim_generation }: Execution, claim_ms: number): string =>
+  `{"generation":${claim_generation},"timeout":${claim_ms / 1_000}}`
 
 /** Frame that requests a worker to stop an execution. */
 export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): string =>

@@ -21,6 +21,7 @@ const worker: CandidateWorker = {
   connection_generation: 7,
   capacity: 2,
   used: 0,
+  claims_by_delivery: true,
   isHealthy: true,
   isWritable: true,
   capabilities: capabilities,
@@ -43,6 +44,7 @@ test('offer: names connection, capacity and the requirements that the worker mee
       requirement_ids: ['r1', 'r3'],
       facts: {},
       used: 0,
+      claims_by_delivery: true,
     },
   ])
 })

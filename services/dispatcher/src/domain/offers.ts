@@ -12,6 +12,8 @@ export interface CandidateWorker {
   capacity: number
   /** Executions that it holds, as estimated by this process (load.ts). */
   used: number
+  /** Its first checkpoint may be the claim. */
+  claims_by_delivery: boolean
   isHealthy: boolean
   /** True while its stream is below the high-water mark. */
   isWritable: boolean
@@ -69,6 +71,7 @@ const toOffer = (worker: CandidateWorker, requirement_ids: string[], facts = {})
   requirement_ids,
   facts,
   used: worker.used,
+  claims_by_delivery: worker.claims_by_delivery,
 })
 
 const MAX_EXPECTED_OFFERS = 32

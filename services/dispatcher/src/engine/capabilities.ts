@@ -27,6 +27,7 @@ export function toWorkerState(stored: StoredWorkerState): WorkerState {
     changed_at: stored.changed_at,
     capacity: stored.max_concurrent_executions,
     healthy: stored.healthy,
+    claims_by_delivery: stored.claims_by_delivery,
     capabilities: {
       packages: () => {
         list.packages ??= packageIndex(JSON.parse(list.json))

@@ -83,6 +83,8 @@ export interface WorkerState {
   changed_at: string
   capacity: number
   healthy: boolean
+  /** Its first checkpoint may be the claim. */
+  claims_by_delivery: boolean
   capabilities: Capabilities
 }
 
@@ -120,6 +122,10 @@ export class ConnectedWorker implements CandidateWorker {
 
   get capacity(): number {
     return this.#state.capacity
+  }
+
+  get claims_by_delivery(): boolean {
+    return this.#state.claims_by_delivery
   }
 
   get isHealthy(): boolean {

@@ -30,7 +30,7 @@ export async function register(
   const { name } = worker
   const { replaced, stored } = await db.tx(async (tx) => {
     const replaced = await acquireName(tx, request, name)
-    return { replaced, stored: await records.save(tx, worker, request.namespaces?.names) }
+    return { replaced, stored: await records.save(tx, worker, request) }
   })
 
   if (replaced !== undefined) {

@@ -1,4 +1,4 @@
-import type { Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import type { RegisterRequest, Worker } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { statusOf } from '../domain/presence.ts'
@@ -34,22 +34,28 @@ const LISTED_HOURS = 2
 /** SQL condition on a row `w` of `workers`: connected, or disconnected recently. */
 export const isListed = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
 
+/** Members of a registration that are no part of the worker. */
+type Terms = Pick<RegisterRequest, 'namespaces' | 'claims_by_delivery'>
+
 /** Stores the record; returns the worker as stored. */
 export async function save(
   tx: Tx,
   worker: Worker,
-  namespaces: readonly string[] | undefined,
+  { namespaces, claims_by_delivery = false }: Terms,
 ): Promise<Worker> {
   const { name, runtime, packages, resources, labels, runners } = worker
   await tx.run(sql`
-    insert into records (name, runtime, packages, resources, labels, runners, namespaces, max_concurrent_executions)
+    insert into records (name, runtime, packages, resources, labels, runners, namespaces,
+                         max_concurrent_executions, claims_by_delivery)
     values (${name}, ${toJson(runtime)}, ${toJson(packages)}, ${toJson(resources)}, ${toJson(labels)},
-            ${toJson(runners)}, ${toJson(namespaces)}, ${worker.max_concurrent_executions})
+            ${toJson(runners)}, ${toJson(namespaces?.names)}, ${worker.max_concurrent_executions},
+            ${claims_by_delivery})
     on conflict (name) do update
        set runtime = excluded.runtime, packages = excluded.packages, resources = excluded.resources,
            labels = excluded.labels, runners = excluded.runners,
            namespaces = excluded.namespaces,
-           max_concurrent_executions = excluded.max_concurrent_executions`)
+           max_concurrent_executions = excluded.max_concurrent_executions,
+           claims_by_delivery = excluded.claims_by_delivery`)
   const row = await tx.maybe<WorkerStatusRow>(sql`
     select ${statusColumns} from workers w where name = ${name}`)
   return row ? { ...worker, ...toStatus(row) } : worker

@@ -4,7 +4,7 @@ import { membersOf } from '@windlass/runtime/json/json'
 import { type ClaimHolder, fence, isHeldBy, staleClaim } from './claim-holder.ts'
 import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
-import { lose, withoutHolder, workflowEvent } from './ownership.ts'
+import { claim, isDelivered, isUnclaimed, lose, withoutHolder, workflowEvent } from './ownership.ts'
 
 export interface Checkpoint {
   holder: ClaimHolder
@@ -52,8 +52,7 @@ export function checkpoint(
   fence(execution, report.holder)
   if (trigger === 'confirm_cancel' && execution.state !== 'CANCELLING')
     return releaseOnUnrequestedCancel(execution, report, limits)
-  if (execution.state === 'SCHEDULED' || execution.state === 'RESUME_SCHEDULED')
-    throw staleClaim(execution)
+  if (isUnclaimed(execution)) return claimAndCheckpoint(execution, report, isKnown, limits)
   const state = next(execution.state, trigger)
   const moved = { ...execution, state }
   if (NON_TERMINAL.has(trigger)) rejectTerminalEvents(report)
@@ -61,6 +60,23 @@ export function checkpoint(
   if (state === execution.state && events.length === 0) return { next: execution, events }
   const deadlineMs = state === 'CANCELLING' ? 'kept' : undefined
   return { next: withProgress(moved, events), events, deadlineMs }
+}
+
+/**
+ * Applies the first checkpoint under a lease that was given for it: the claim and the checkpoint in one
+ * transaction. Any other checkpoint without a claim is stale.
+ */
+function claimAndCheckpoint(
+  execution: Execution,
+  report: Checkpoint,
+  isKnown: (event: PendingEvent) => boolean,
+  limits: Limits,
+): Outcome {
+  const { holder } = report
+  if (!isDelivered(execution) || holder.claim_generation === undefined) throw staleClaim(execution)
+  const claimed = claim(execution, { holder }, limits)
+  const outcome = checkpoint(claimed.next, report, isKnown, limits)
+  return { ...outcome, events: [...claimed.events, ...outcome.events] }
 }
 
 const NON_TERMINAL = new Set<Trigger>(['work', 'pause'])

@@ -1,7 +1,7 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next } from './lifecycle.ts'
-import { withoutHolder, workflowEvent } from './ownership.ts'
+import { isDelivered, isUnclaimed, withoutHolder, workflowEvent } from './ownership.ts'
 
 /** Workflow version that a resumed execution continues with. */
 export interface ResumeTarget {
@@ -21,14 +21,16 @@ export interface Resume {
 /**
  * Cancels an execution. An unclaimed one is CANCELLED at once, with a new fencing token, so that a frame
  * on its way cannot be claimed. A claimed one is CANCELLING until its worker confirms, for at most
- * `cancelMs`. A repeated cancel changes nothing.
+ * `cancelMs`; so is one whose lease the first checkpoint may claim, until the claim deadline. A repeated
+ * cancel changes nothing.
  */
 export function cancel(execution: Execution, limits: Limits, event_id?: string): Outcome {
-  const state = next(execution.state, 'cancel')
+  const mayHaveBegun = isUnclaimed(execution) && isDelivered(execution)
+  const state = next(execution.state, mayHaveBegun ? 'cancel_delivered' : 'cancel')
   if (execution.state === 'CANCELLING') return { next: execution, events: [] }
   const events: PendingEvent[] = [{ ...workflowEvent(execution, 'WORKFLOW_CANCELLING'), event_id }]
-  if (!isTerminal(state))
-    return { next: { ...execution, state }, events, deadlineMs: limits.cancelMs }
+  const deadlineMs = mayHaveBegun ? 'kept' : limits.cancelMs
+  if (!isTerminal(state)) return { next: { ...execution, state }, events, deadlineMs }
   events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
   return {
     next: {

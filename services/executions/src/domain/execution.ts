@@ -16,6 +16,8 @@ export interface Execution {
   /** Last holder; what clients see. */
   worker_name?: string
   claim_generation: number
+  /** Generation of its latest lease that the first checkpoint may claim; see `isDelivered`. */
+  delivered_generation?: number
   /** True if it is in the ready queue. */
   queued: boolean
   /** True if it waits outside of the ready queue, without a worker (parking.ts). */

@@ -12,6 +12,7 @@ export type Trigger =
   | 'confirm_cancel'
   | 'resume'
   | 'cancel'
+  | 'cancel_delivered'
   | 'lose'
   | 'lose_resume'
   | 'give_up'
@@ -42,6 +43,8 @@ export const transitions: Record<Trigger, Row> = {
     RESUME_SCHEDULED: 'CANCELLED',
     CANCELLING: 'CANCELLING',
   },
+  // Its worker may run it already, and is asked to stop.
+  cancel_delivered: { SCHEDULED: 'CANCELLING', RESUME_SCHEDULED: 'CANCELLING' },
   lose: {
     SCHEDULED: 'SCHEDULED',
     CLAIMED: 'SCHEDULED',

@@ -7,6 +7,8 @@ export interface Offer {
   worker_name: string
   session_id: string
   connection_generation: number
+  /** The worker can send a first checkpoint without a claim. */
+  claims_by_delivery?: boolean | undefined
 }
 
 /** An event of this service about a worker. */
@@ -22,6 +24,8 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
   if (!execution.queued) return unchanged(execution)
   const state = next(execution.state, 'lease')
   const type = state === 'SCHEDULED' ? 'WORKFLOW_SCHEDULED' : 'WORKFLOW_RESUME_SCHEDULED'
+  const claim_generation = execution.claim_generation + 1
+  const isCounted = mayBeDelivered(execution, offer, limits)
   return {
     next: {
       ...execution,
@@ -30,7 +34,9 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
       held_session: offer.session_id,
       held_connection: offer.connection_generation,
       worker_name: offer.worker_name,
-      claim_generation: execution.claim_generation + 1,
+      claim_generation,
+      delivered_generation: isCounted ? claim_generation : execution.delivered_generation,
+      attempts: execution.attempts + (isCounted ? 1 : 0),
       queued: false,
       passed_over: undefined,
     },
@@ -39,11 +45,30 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
   }
 }
 
+/**
+ * True if the first checkpoint under a lease may be its claim. The worker then runs the workflow before
+ * the server knows that it has the frame, so only for a first attempt: if the lease before it expired,
+ * or an attempt died, the next worker has to claim, and a death after that is counted. Otherwise work
+ * that blocks its worker before the first checkpoint would expire again and again without being counted.
+ * With `max_attempts` 1, nothing may run that is not known to have started.
+ */
+const mayBeDelivered = (execution: Execution, offer: Offer, { maxAttempts }: Limits): boolean =>
+  offer.claims_by_delivery === true &&
+  execution.attempts === 0 &&
+  execution.passed_over === undefined &&
+  maxAttempts > 1
+
+/** True if the current lease was given so that the first checkpoint claims it; it was counted as an attempt. */
+export const isDelivered = ({ claim_generation, delivered_generation }: Execution): boolean =>
+  delivered_generation === claim_generation
+
 /** The slowest link, in bytes for each millisecond, over which a frame arrives before its deadline. */
 const MIN_BYTES_PER_MS = 256
 const MAX_FRAME_BYTES = 256 * 1_048_576
 
-const isUnclaimed = ({ state }: Execution) => state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
+/** True if it is leased and not claimed, or queued. */
+export const isUnclaimed = ({ state }: Execution) =>
+  state === 'SCHEDULED' || state === 'RESUME_SCHEDULED'
 
 interface ReleaseRequest {
   holder: ClaimHolder
@@ -98,7 +123,8 @@ export function claim(
   const state = next(execution.state, 'claim')
   const type = state === 'CLAIMED' ? 'WORKFLOW_CLAIMED' : 'WORKFLOW_RESUME_CLAIMED'
   return {
-    next: { ...execution, state, attempts: execution.attempts + 1 },
+    // An attempt is counted once: at the lease, if the worker may have begun since.
+    next: { ...execution, state, attempts: execution.attempts + (isDelivered(execution) ? 0 : 1) },
     events: [workerEvent(type, holder.worker_name)],
     deadlineMs,
   }
@@ -150,8 +176,9 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
   if (!wasUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
     return giveUp(execution, free)
   const trigger: Trigger = execution.resume_due && !wasUnclaimed ? 'lose_resume' : 'lose'
-  // Its worker lives: it released the execution, or never received the answer to its claim.
-  const refunded = loss !== 'died' && !wasUnclaimed ? 1 : 0
+  // Its worker lives: it released the execution, or never received the frame or the answer to its claim.
+  const wasCounted = !wasUnclaimed || isDelivered(execution)
+  const refunded = loss !== 'died' && wasCounted ? 1 : 0
   return {
     next: {
       ...free,

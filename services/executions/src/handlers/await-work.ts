@@ -17,13 +17,14 @@ interface AwaitWorkDeps {
   writer: ExecutionWriter
   waiters: WaitingDispatchers
   tokens: ExecutionTokens
+  claimMs: number
   /** Called with the requirements of work that could not be leased here. */
   onUnleased(requirement_ids: Iterable<string>): void
 }
 
 /** Long poll: answers with work in the moment it is queued, or with none after `wait_ms`. */
 export const createAwaitWorkHandler =
-  ({ db, writer, waiters, tokens, onUnleased }: AwaitWorkDeps) =>
+  ({ db, writer, waiters, tokens, claimMs, onUnleased }: AwaitWorkDeps) =>
   async ({ offers, wait_ms }: AwaitWorkRequest, call: Call): Promise<LeaseResponse> => {
     const { signal, answerNow } = call
     const ms = Math.min(wait_ms, MAX_WAIT_MS)
@@ -33,7 +34,11 @@ export const createAwaitWorkHandler =
     const leased = [...created, ...fromQueue]
     const delivered = signal.aborted ? await releaseUndelivered(writer, leased) : leased
     releaseIfLost(writer, delivered, call)
-    const { leases, remaining } = await readLeases(db, writer.logs, { tokens, leased: delivered })
+    const { leases, remaining } = await readLeases(db, writer.logs, {
+      tokens,
+      claimMs,
+      leased: delivered,
+    })
     await releaseUndelivered(writer, remaining)
     if (fromQueue.length < assignments.length || remaining.length > 0)
       onUnleased(new Set(offers.flatMap(({ requirement_ids }) => requirement_ids)))

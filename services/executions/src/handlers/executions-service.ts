@@ -36,16 +36,18 @@ export interface ExecutionsDeps {
   waiters: WaitingDispatchers
   serviceIdentity: ServiceIdentity
   tokens: ExecutionTokens
+  /** Milliseconds until a lease that is not claimed ends. */
+  claimMs: number
   queueQuota: QueueQuota
 }
 
 /** Creates the handlers of the service `Executions`; those of the hot rpcs are in files of their own. */
 export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof ExecutionsService> {
-  const { db, bus, writer, tokens } = deps
+  const { db, bus, writer } = deps
   return {
     submit: createSubmitHandler(deps),
     awaitWork: createAwaitWorkHandler({ ...deps, onUnleased: (ids) => notifyReady(bus, ids) }),
-    lease: createLeaseHandler(db, writer, tokens),
+    lease: createLeaseHandler(deps),
 
     requeue: async ({ worker_name, connection_generation, died }) => ({
       requeued: await requeue(db, writer, {

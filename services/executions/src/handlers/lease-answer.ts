@@ -3,6 +3,7 @@ import type { Lease } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution } from '../domain/execution.ts'
 import { toMessage } from '../domain/message.ts'
+import { isDelivered } from '../domain/ownership.ts'
 import type { LogCache } from '../engine/cache/logs.ts'
 import { readLargeInputs } from '../engine/inputs.ts'
 import { readLogs } from '../engine/read-logs.ts'
@@ -15,6 +16,8 @@ const SMALL_BYTES = 1_048_576
 
 export interface LeasedRows {
   tokens: ExecutionTokens
+  /** Milliseconds until a lease that is not claimed ends. */
+  claimMs: number
   leased: readonly Execution[]
 }
 
@@ -31,14 +34,14 @@ interface LeaseAnswer {
 export async function readLeases(
   db: Db,
   cache: LogCache,
-  { tokens, leased }: LeasedRows,
+  { leased, ...answer }: LeasedRows,
 ): Promise<LeaseAnswer> {
   const leases: Lease[] = []
   let bytes = 0
   let count = FIRST_ROWS
   while (leases.length < leased.length && bytes < MAX_ANSWER_BYTES) {
     const rows = leased.slice(leases.length, leases.length + count)
-    const read = await readRows(db, cache, { tokens, leased: rows })
+    const read = await readRows(db, cache, { ...answer, leased: rows })
     const readBytes = read.reduce((sum, lease) => sum + sizeOf(lease), 0)
     leases.push(...read)
     bytes += readBytes
@@ -47,7 +50,7 @@ export async function readLeases(
   return { leases, remaining: leased.slice(leases.length) }
 }
 
-async function readRows(db: Db, cache: LogCache, { tokens, leased }: LeasedRows) {
+async function readRows(db: Db, cache: LogCache, { tokens, claimMs, leased }: LeasedRows) {
   const [logs, inputs] = await Promise.all([
     readLogs(db, cache, leased),
     readLargeInputs(db, leased),
@@ -60,6 +63,7 @@ async function readRows(db: Db, cache: LogCache, { tokens, leased }: LeasedRows)
     log: logs.get(row) ?? [],
     resumed: row.state === 'RESUME_SCHEDULED',
     execution_token: tokens.mint({ ...row, worker_name: row.held_by ?? '' }),
+    claim_ms: isDelivered(row) ? claimMs : undefined,
   }))
 }
 

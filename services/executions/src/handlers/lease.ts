@@ -31,7 +31,7 @@
  *      |<----------------------------------|                                   |
  *      |  frame to the worker, which claims
  *
- *   queued --lease--> leased --claim--> claimed
+ *   queued --lease--> leased --claim, or its first checkpoint--> claimed
  *     ^                 |  release, eviction of the worker, or claim_timeout
  *     +-----------------+  each lease and each loss raises the fencing token (claim_generation)
  *
@@ -93,9 +93,17 @@ import { readLeases } from './lease-answer.ts'
 
 const MAX_LEASES = 128
 
+interface LeaseDeps {
+  db: Db
+  writer: ExecutionWriter
+  tokens: ExecutionTokens
+  /** Milliseconds until a lease that is not claimed ends. */
+  claimMs: number
+}
+
 /** Leases queued work to the offered workers. The answer holds the leases that were committed. */
 export const createLeaseHandler =
-  (db: Db, writer: ExecutionWriter, tokens: ExecutionTokens) =>
+  ({ db, writer, tokens, claimMs }: LeaseDeps) =>
   async (
     { offers, limit }: LeaseRequest,
     call: Pick<Call, 'signal' | 'onLost'>,
@@ -120,7 +128,7 @@ export const createLeaseHandler =
       return NOTHING
     }
     releaseIfLost(writer, leased, call)
-    const { leases, remaining } = await readLeases(db, writer.logs, { tokens, leased })
+    const { leases, remaining } = await readLeases(db, writer.logs, { tokens, claimMs, leased })
     await releaseUndelivered(writer, remaining)
     for (const { worker_name = '' } of leased.slice(0, leases.length))
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)

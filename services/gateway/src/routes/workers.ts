@@ -61,6 +61,8 @@ const Registration = z
     instance: text(64).optional(),
     /** Not part of the original protocol: seconds within which the worker reconnects. */
     reconnect_grace: z.number().positive().max(3_600).nullish(),
+    /** Not part of the original protocol: additions that the worker makes use of; unknown ones are ignored. */
+    features: z.array(text(64)).max(32).nullish(),
   })
   .meta({ id: 'WorkerRegistration' })
 
@@ -118,6 +120,7 @@ export const registerWorker = route('post', '/workers/register', {
       proven_session_id: renewed?.session_id ?? (await provenSession(deps, ctx, body.name)),
       renewal: renewed !== undefined,
       reconnect_grace: body.reconnect_grace ?? undefined,
+      claims_by_delivery: body.features?.includes(CLAIM_BY_DELIVERY),
       namespaces: restrictions.namespaces ? { names: restrictions.namespaces } : undefined,
     })
     const { session_id, worker } = answer
@@ -142,9 +145,10 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
 /**
  * Additions to the original protocol: a registration is renewed with the session token; an execution
  * token is accepted by the routes of a worker that concern its execution; a release may park the
- * execution until a condition is met.
+ * execution until a condition is met; the first checkpoint may be the claim, for workers that announce it.
  */
-const FEATURES = ['session_renewal', 'execution_tokens', 'parking']
+const CLAIM_BY_DELIVERY = 'claim_by_delivery'
+const FEATURES = ['session_renewal', 'execution_tokens', 'parking', CLAIM_BY_DELIVERY]
 
 /** Returns the restrictions of the credential; refuses a registration beyond them. */
 function requireAllowed(grant: WorkerGrant | undefined, claims: RestrictedClaims): Restrictions {

@@ -87,7 +87,11 @@ export interface RegisterRequest {
     | boolean
     | undefined;
   /** Namespaces that the worker may run; absent: all. */
-  namespaces?: Namespaces | undefined;
+  namespaces?:
+    | Namespaces
+    | undefined;
+  /** The worker can take a first checkpoint for the claim of a lease. */
+  claims_by_delivery?: boolean | undefined;
 }
 
 export interface Namespaces {
@@ -840,6 +844,7 @@ function createBaseRegisterRequest(): RegisterRequest {
     reconnect_grace: undefined,
     renewal: undefined,
     namespaces: undefined,
+    claims_by_delivery: undefined,
   };
 }
 
@@ -862,6 +867,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.namespaces !== undefined) {
       Namespaces.encode(message.namespaces, writer.uint32(50).fork()).join();
+    }
+    if (message.claims_by_delivery !== undefined) {
+      writer.uint32(56).bool(message.claims_by_delivery);
     }
     return writer;
   },
@@ -925,6 +933,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.namespaces = Namespaces.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.claims_by_delivery = reader.bool();
             continue;
           }
         }

@@ -276,6 +276,8 @@ export interface Offer {
   facts: { [key: string]: string };
   /** Executions that it holds, as estimated by its dispatcher; a lease counts exactly. */
   used: number;
+  /** Its first checkpoint under a lease may be the claim. Absent from dispatchers of earlier releases. */
+  claims_by_delivery?: boolean | undefined;
 }
 
 export interface Offer_FactsEntry {
@@ -301,6 +303,11 @@ export interface Lease {
   /** True: the frame is `execution_resumed`, else `execution_scheduled`. */
   resumed: boolean;
   execution_token: string;
+  /**
+   * Set if the first checkpoint is the claim: milliseconds until the lease ends without one. Absent: the
+   * worker has to claim, as under leases from replicas of earlier releases.
+   */
+  claim_ms?: number | undefined;
 }
 
 export interface Load {
@@ -2319,6 +2326,7 @@ function createBaseOffer(): Offer {
     requirement_ids: [],
     facts: {},
     used: 0,
+    claims_by_delivery: undefined,
   };
 }
 
@@ -2344,6 +2352,9 @@ export const Offer: MessageFns<Offer> = {
     });
     if (message.used !== 0) {
       writer.uint32(56).int32(message.used);
+    }
+    if (message.claims_by_delivery !== undefined) {
+      writer.uint32(64).bool(message.claims_by_delivery);
     }
     return writer;
   },
@@ -2418,6 +2429,14 @@ export const Offer: MessageFns<Offer> = {
             }
 
             message.used = reader.int32();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.claims_by_delivery = reader.bool();
             continue;
           }
         }
@@ -2605,7 +2624,7 @@ export const LeaseRequest: MessageFns<LeaseRequest> = {
 };
 
 function createBaseLease(): Lease {
-  return { execution: undefined, log: [], resumed: false, execution_token: "" };
+  return { execution: undefined, log: [], resumed: false, execution_token: "", claim_ms: undefined };
 }
 
 export const Lease: MessageFns<Lease> = {
@@ -2621,6 +2640,9 @@ export const Lease: MessageFns<Lease> = {
     }
     if (message.execution_token !== "") {
       writer.uint32(34).string(message.execution_token);
+    }
+    if (message.claim_ms !== undefined) {
+      writer.uint32(40).int32(message.claim_ms);
     }
     return writer;
   },
@@ -2668,6 +2690,14 @@ export const Lease: MessageFns<Lease> = {
             }
 
             message.execution_token = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.claim_ms = reader.int32();
             continue;
           }
         }
