@@ -10,6 +10,9 @@ import { PROGRAMS } from './setup/bundled-programs.ts'
 
 const SOURCES = ['pnpm-lock.yaml', 'scripts/bundle.ts', 'scripts/setup/bundled-programs.ts']
 
+/** The program of all services in one process, and its file. */
+const ALL = { in: 'scripts/programs/single-process', out: 'dist/services/all/main' }
+
 /** Globals that CommonJS modules expect. */
 const COMMON_JS = `
 import { createRequire as createRequireOfBundle } from 'node:module'
@@ -18,24 +21,42 @@ const require = createRequireOfBundle(import.meta.url)
 const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url))
 `
 
+/** A set of programs that is bundled again if one of its inputs has changed. */
+interface Bundle {
+  entries: Entry[]
+  stamp: Stamp
+}
+
 // Bundles only what changed: the compiler's build info contains the hashes of all sources.
-const changed = Object.entries(PROGRAMS)
-  .map(([folder, programs]) => ({ folder, programs, stamp: stampOf(folder) }))
-  .filter(({ stamp }) => !stamp.matches())
-if (changed.length > 0)
-  await bundle(changed.flatMap(({ folder, programs }) => entriesOf(folder, programs)))
+const folders = Object.keys(PROGRAMS)
+const services = folders.filter((folder) => folder.startsWith('services/'))
+const changed = [...folders.map(bundleOf), bundleOfAll()].filter(({ stamp }) => !stamp.matches())
+if (changed.length > 0) await bundle(changed.flatMap(({ entries }) => entries))
 for (const { stamp } of changed) stamp.set()
 buildConsole()
 
-function stampOf(program: string): Stamp {
+function bundleOf(folder: string): Bundle {
+  return {
+    entries: entriesOf(folder, PROGRAMS[folder] ?? []),
+    stamp: stampOf(`${folder}/dist`, [folder]),
+  }
+}
+
+function bundleOfAll(): Bundle {
+  const entry = { in: inProject(`${ALL.in}.ts`), out: ALL.out }
+  return { entries: [entry], stamp: stampOf(path.dirname(ALL.out), services, [entry.in]) }
+}
+
+function stampOf(folder: string, programs: string[], more: string[] = []): Stamp {
   const packages = ['runtime', 'domain', 'rpc', 'python-analysis', 'api-client'].map(
     (name) => `packages/${name}`,
   )
-  const notes = [program, ...packages, 'proto']
-  return new Stamp(inProject(`${program}/dist/.bundled`), {
+  const notes = [...programs, ...packages, 'proto']
+  return new Stamp(inProject(`${folder}/.bundled`), {
     files: [
-      ...notes.map((folder) => inProject(`${folder}/dist/.tsbuildinfo`)),
+      ...notes.map((note) => inProject(`${note}/dist/.tsbuildinfo`)),
       ...SOURCES.map(inProject),
+      ...more,
     ],
   })
 }

@@ -44,7 +44,7 @@ export async function bringUp(
   context: StartContext,
   options: Pick<StartOptions, 'port' | 'workers'> & Partial<StartOptions>,
 ): Promise<RunningSystem> {
-  const { port, auth = false, workerVariables: variables = [] } = options
+  const { port, auth = false, workerVariables: variables = [], singleProcess = false } = options
   if (port !== 0 && !(await canBind(port))) {
     throw new Error(`Port ${port} is taken by another program. Try:  npm start -- --port N`)
   }
@@ -65,7 +65,7 @@ export async function bringUp(
   const system = { ...context, infra, settings }
   await migrate(system)
   const { children, ports } = await progress.step('Starting the services', () =>
-    startServices(system, port),
+    startServices(system, port, { singleProcess }),
   )
   const url = urlOf(settings.server.host, ports.gateway)
   const started = await startWorkers({ ...system, python }, { count: workers, url, variables })

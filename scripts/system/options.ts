@@ -16,6 +16,9 @@ Python worker. What is missing is installed first. Ctrl-C stops everything.
   --worker-env NAME
                 pass this variable to the workers, which get only PATH, HOME, locale, proxy and
                 Python's own otherwise; may be given several times
+  --single-process
+                run all services in one process: faster and smaller on one machine, but none can be
+                restarted or replicated by itself
   --data-dir D  keep data, logs and secrets in this folder instead of the project's own
   --open        open the web console in the browser
   --no-demo     do not upload and run examples/hello_world.py
@@ -33,6 +36,8 @@ export interface StartOptions {
   dataDir: string | undefined
   demo: boolean
   open: boolean
+  /** True: all services in one process. */
+  singleProcess: boolean
   help: boolean
 }
 
@@ -47,6 +52,7 @@ export function startOptions(args: string[]): StartOptions {
       auth: { type: 'boolean', default: false },
       'data-dir': { type: 'string' },
       open: { type: 'boolean', default: false },
+      'single-process': { type: 'boolean', default: false },
       'no-demo': { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -62,6 +68,7 @@ export function startOptions(args: string[]): StartOptions {
     dataDir: values['data-dir'],
     demo: !values['no-demo'],
     open: values.open,
+    singleProcess: values['single-process'],
     help: values.help,
   }
 }

@@ -7,6 +7,7 @@ import { freePort, saysPortTaken } from '../process/ports.ts'
 import type { Child, Processes } from '../process/processes.ts'
 import type { Progress } from '../setup/progress.ts'
 import { run } from '../setup/run.ts'
+import { generalEnv } from './environment.ts'
 import { rpcEnv } from './settings.ts'
 import {
   drawPorts,
@@ -22,6 +23,7 @@ import { type WorkerPlace, workerPlaces } from './worker-user.ts'
 const READY_LIMIT_MS = 30_000
 const DRAWS_MAX = 5
 const DRAIN_S = 3
+const ALL_IN_ONE = 'dist/services/all/main.js'
 const STARTED = /"msg":"started"/
 
 // the highest tier is stopped first; PostgreSQL, NATS and Redis have none
@@ -53,12 +55,12 @@ export async function migrate(context: StartingSystem): Promise<void> {
 export async function startServices(
   context: StartingSystem,
   gatewayPort: number,
+  { singleProcess = false } = {},
 ): Promise<{ children: Child[]; ports: Ports }> {
   chmodSync(prepare(path.join(context.dir, 'home')), 0o700)
   for (let draw = 1; ; draw++) {
     const ports = await drawPorts(gatewayPort || (await freePort()))
-    const starting = [...INNER, ...OUTER].map((name) => startService(name, { ...context, ports }))
-    const children = await Promise.all(starting)
+    const children = await startProcesses({ ...context, ports }, singleProcess)
     try {
       await Promise.all(children.map((child) => untilStarted(context.processes, child)))
       return { children, ports }
@@ -67,6 +69,31 @@ export async function startServices(
       if (!saysPortTaken(error) || draw === DRAWS_MAX) throw error
     }
   }
+}
+
+async function startProcesses(
+  context: StartingSystem & { ports: Ports },
+  singleProcess: boolean,
+): Promise<Child[]> {
+  if (singleProcess) return [await startAllInOne(context)]
+  return Promise.all([...INNER, ...OUTER].map((name) => startService(name, context)))
+}
+
+/** Starts all services in one process, each with the environment of a process of its own. */
+async function startAllInOne(context: StartingSystem & { ports: Ports }): Promise<Child> {
+  const environments = await Promise.all(
+    [...INNER, ...OUTER].map(async (service) => [service, await envOf(service, context)] as const),
+  )
+  const { SVC_LOG_LEVEL } = process.env
+  return context.processes.start({
+    name: 'services',
+    command: process.execPath,
+    args: [path.join(PROJECT, ALL_IN_ONE)],
+    env: { ...generalEnv(), ...(SVC_LOG_LEVEL && { SVC_LOG_LEVEL }) },
+    input: () => JSON.stringify(Object.fromEntries(environments)),
+    cwd: PROJECT,
+    tier: TIER.outer,
+  })
 }
 
 /** Starts another replica of a service at a port of its own choice: for services that no other one calls. */
@@ -89,7 +116,7 @@ async function startService(
   context: StartingSystem & { ports: Ports },
   { name = service, ...more }: NodeJS.ProcessEnv & { name?: string } = {},
 ): Promise<Child> {
-  const env = { ...serviceEnv(service, context), ...(await rpcEnv(service, context.dir)), ...more }
+  const env = { ...(await envOf(service, context)), ...more }
   return context.processes.start({
     name,
     command: process.execPath,
@@ -98,6 +125,14 @@ async function startService(
     cwd: PROJECT,
     tier: INNER.includes(service) ? TIER.inner : TIER.outer,
   })
+}
+
+/** The environment of one service. */
+async function envOf(
+  service: string,
+  context: SystemContext & { ports: Ports },
+): Promise<NodeJS.ProcessEnv> {
+  return { ...serviceEnv(service, context), ...(await rpcEnv(service, context.dir)) }
 }
 
 interface WorkersOptions {

@@ -10,6 +10,7 @@ describe('the options of npm start', () => {
     dataDir: undefined,
     demo: true,
     open: false,
+    singleProcess: false,
     help: false,
   }
 
@@ -18,8 +19,9 @@ describe('the options of npm start', () => {
   })
 
   it('both spellings of an option: accepted', () => {
-    const options = startOptions(['--port', '9000', '--workers=3', '--no-demo'])
-    expect(options).toEqual({ ...DEFAULTS, port: 9000, workers: 3, demo: false })
+    const options = startOptions(['--port', '9000', '--workers=3', '--no-demo', '--single-process'])
+    const given = { port: 9000, workers: 3, demo: false, singleProcess: true }
+    expect(options).toEqual({ ...DEFAULTS, ...given })
   })
 
   it.each([

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { migrateAll, programOf, type Service, startSystem } from '@windlass/testkit/system'
+import { migrateAll, startSystem } from '@windlass/testkit/system'
+import { programOf, type Service } from '@windlass/testkit/system-processes'
 import { expect, test } from 'vitest'
 import { eventTypes, executionFixture, expectOk, TWO_OF_EACH } from '../e2e/execution-fixture.ts'
 import { reconnectingWorker, retryUntilAnswered } from '../e2e/fault-injection.ts'

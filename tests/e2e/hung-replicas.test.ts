@@ -1,4 +1,5 @@
-import { type Service, startSystem } from '@windlass/testkit/system'
+import { startSystem } from '@windlass/testkit/system'
+import type { Service } from '@windlass/testkit/system-processes'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
 

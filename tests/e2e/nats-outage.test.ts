@@ -1,5 +1,6 @@
 import { startPrivateNats } from '@windlass/testkit/private-nats'
-import { type Service, startSystem } from '@windlass/testkit/system'
+import { startSystem } from '@windlass/testkit/system'
+import type { Service } from '@windlass/testkit/system-processes'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
 

@@ -1,5 +1,6 @@
 import { TERMINAL_STATES } from '@windlass/domain/states'
-import { type Service, startSystem } from '@windlass/testkit/system'
+import { startSystem } from '@windlass/testkit/system'
+import type { Service } from '@windlass/testkit/system-processes'
 import { expect, test } from 'vitest'
 import { client, example } from './api.ts'
 import { sharedSystem } from './execution-fixture.ts'

@@ -1,6 +1,6 @@
 import type { Route } from '@windlass/gateway/route/route'
 import { routes } from '@windlass/gateway/routes/index'
-import type { Service } from '@windlass/testkit/system'
+import type { Service } from '@windlass/testkit/system-processes'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
 import { issueToken } from './forged-tokens.ts'

@@ -1,7 +1,7 @@
 import { type Metadata, status } from '@grpc/grpc-js'
 import type { Caller } from '@windlass/domain/caller'
 import type { Logger } from 'pino'
-import { CALLER_HEADER, SERVICE_TOKEN_HEADER } from './call.ts'
+import { CALLER_HEADER, HEALTH_CHECK_PATH, SERVICE_TOKEN_HEADER } from './call.ts'
 import type { RpcPolicy } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
@@ -16,10 +16,7 @@ export class RpcDenied extends Error {
 }
 
 /** Transport rpcs without a policy: open to every service that authenticates. */
-const OPEN_TO_ALL_SERVICES = new Set([
-  '/grpc.health.v1.Health/Check',
-  '/windlass.rpc.v1.Calls/Carry',
-])
+const OPEN_TO_ALL_SERVICES = new Set([HEALTH_CHECK_PATH, '/windlass.rpc.v1.Calls/Carry'])
 
 /** Authenticates calling services and applies the policy of each rpc. An rpc without a policy cannot be called. */
 export class RpcAuthorizer {
@@ -39,15 +36,15 @@ export class RpcAuthorizer {
 
   /** Checks a gRPC call before its message is read; throws RpcDenied. */
   check(path: string, metadata: Metadata): void {
-    const service = this.authenticate(metadata)
+    const service = this.authenticate(headerText(metadata, SERVICE_TOKEN_HEADER))
     if (this.#policies.has(path)) this.authorize(path, service, headerText(metadata, CALLER_HEADER))
     else if (!OPEN_TO_ALL_SERVICES.has(path))
       throw new RpcDenied(status.UNIMPLEMENTED, `unknown rpc ${path}`)
   }
 
   /** Answers the service that a token proves; throws RpcDenied for any other token. */
-  authenticate(metadata: Metadata): string {
-    const service = this.#identity.authenticateService(headerText(metadata, SERVICE_TOKEN_HEADER))
+  authenticate(token: string): string {
+    const service = this.#identity.authenticateService(token)
     if (service === undefined) throw new RpcDenied(status.UNAUTHENTICATED, 'no valid service token')
     return service
   }

@@ -18,6 +18,9 @@ export const CLIENT_ADDRESS_HEADER = 'windlass-client-address'
 /** Metadata key of a stream of calls whose client confirms responses on request. */
 export const RECEIPTS_HEADER = 'windlass-receipts'
 
+/** Path of the standard health check. */
+export const HEALTH_CHECK_PATH = '/grpc.health.v1.Health/Check'
+
 export const codes: Record<Kind, status> = {
   invalid: status.INVALID_ARGUMENT,
   unprocessable: status.INVALID_ARGUMENT,

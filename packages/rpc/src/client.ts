@@ -7,18 +7,17 @@ import {
   status,
 } from '@grpc/grpc-js'
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
-import { Fault, type Kind, unavailable } from '@windlass/runtime/faults'
 import { retry } from '@windlass/runtime/retry'
 import {
   CALLER_HEADER,
   type CallOptions,
   CLIENT_ADDRESS_HEADER,
   type ClientOf,
-  FAULT_TRAILER,
   REQUEST_ID_HEADER,
   SERVICE_TOKEN_HEADER,
 } from './call.ts'
 import { MultiplexedPool, UnaryChannels } from './connection-pool.ts'
+import { callLocally } from './local-client.ts'
 import {
   type MultiplexedStream,
   type OutgoingCall,
@@ -28,6 +27,7 @@ import type { MultiplexedConnection } from './multiplexed-connection.ts'
 import { serviceNameOf } from './policy.ts'
 import { isRepeatable } from './repeatable.ts'
 import type { ServiceIdentity } from './service-identity.ts'
+import { toError, toFault } from './to-fault.ts'
 
 const UNARY_MS = 10_000
 const MAX_STREAM_REQUEST_BYTES = 65_536
@@ -36,11 +36,6 @@ const RETRY_MS = 100
 const MAX_RETRIES = 20
 
 type Method = MethodDefinition<unknown, unknown>
-
-/** The replica is of a release without this rpc. */
-export class UnimplementedRpc extends Error {
-  override readonly name = 'UnimplementedRpc'
-}
 
 export type RpcClient<Service> = ClientOf<Service> & { close(): void }
 
@@ -104,6 +99,8 @@ function createRpc(deps: ClientDeps, method: Method) {
 
 /** Calls replicas until one answers or the deadline passes. */
 async function callResponsive(deps: ClientDeps, method: Method, outgoing: OutgoingCall) {
+  const { identity, service } = deps
+  if (identity.colocation?.has(service)) return callColocated(deps, method, outgoing)
   for (;;) {
     const connection = deps.pool.next()
     const stream = connection?.stream
@@ -114,6 +111,19 @@ async function callResponsive(deps: ClientDeps, method: Method, outgoing: Outgoi
     } catch (error) {
       if (!(error instanceof UnresponsiveReplica)) throw error
     }
+  }
+}
+
+/** Calls a service of this process. */
+async function callColocated(
+  { identity, service }: ClientDeps,
+  method: Method,
+  outgoing: OutgoingCall,
+) {
+  try {
+    return method.responseDeserialize(await callLocally(identity, service, outgoing))
+  } catch (error) {
+    throw toFault({ ...(error as Failure), cause: error })
   }
 }
 
@@ -211,28 +221,3 @@ function callUnary(channel: Client, method: Method, request: Buffer, sending: Un
 const wasNotSent = (error: ServiceError) =>
   error.code === status.UNAVAILABLE &&
   /No connection established|ECONNREFUSED|Server shutting down/.test(error.details)
-
-const OUTAGE_CODES = new Set([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED])
-
-interface RpcFailure extends Failure {
-  cause: unknown
-}
-
-function toError(error: ServiceError): Error {
-  const [trailer = ''] = error.metadata?.get(FAULT_TRAILER) ?? []
-  const { code, details: message } = error
-  return toFault({ code, message, fault: Buffer.from(trailer), cause: error })
-}
-
-function toFault({ code, message, fault, cause }: RpcFailure): Error {
-  if (fault.length > 0) {
-    const { kind, details } = JSON.parse(fault.toString()) as {
-      kind: Kind
-      details?: Record<string, unknown>
-    }
-    return new Fault(kind, message, { details, cause })
-  }
-  if (OUTAGE_CODES.has(code)) return unavailable('a required service is unavailable; retry', cause)
-  if (code === status.UNIMPLEMENTED) return new UnimplementedRpc(message, { cause })
-  return new Error(`rpc failed: ${message}`, { cause })
-}

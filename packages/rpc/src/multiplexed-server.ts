@@ -149,7 +149,7 @@ const unknownRpc = (path: string): Failure => ({
 
 /** One call on the stream. Most handlers ignore the signals, so each is created at its first use. */
 export class MultiplexedCall implements Call {
-  readonly service: string
+  service: string
   readonly requestId: string
   readonly clientAddress: string
   caller: Caller | undefined

@@ -34,13 +34,13 @@ export interface Service {
 export async function openService(
   name: string,
   settings: Settings,
-  { log, teardown, readiness }: Runtime,
+  { log, teardown, readiness, colocation }: Runtime,
   options: Pick<DbOptions, 'lockMs'> = {},
 ): Promise<Service> {
   const { postgres, nats } = settings
   const { url, max_connections: maxConnections } = postgres
   // First, because a mistake in the configuration must not wait for the database.
-  const serviceIdentity = await openServiceIdentity(settings, name, log)
+  const serviceIdentity = await openServiceIdentity(settings, name, { log, colocation })
   const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
@@ -53,7 +53,7 @@ export async function openService(
     serviceIdentity,
     rpc,
     async openBus() {
-      const bus = await openBus(nats.url, log, nats.prefix, nats)
+      const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
       teardown.add('bus', () => bus.close())
       return bus
     },

@@ -18,10 +18,8 @@ import {
   type CallRequest,
   type CallResponse,
   CallsService,
-  type Failure,
 } from '@windlass/proto/windlass/rpc/v1/calls'
-import { Fault } from '@windlass/runtime/faults'
-import { toOutageFault } from '@windlass/runtime/postgres/outage'
+import { waitAtMost } from '@windlass/runtime/timeout'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
 import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
@@ -29,13 +27,15 @@ import {
   CALLER_HEADER,
   type Call,
   CLIENT_ADDRESS_HEADER,
-  codes,
   FAULT_TRAILER,
   type Handlers,
   MAX_MESSAGE_BYTES,
   RECEIPTS_HEADER,
   REQUEST_ID_HEADER,
+  SERVICE_TOKEN_HEADER,
 } from './call.ts'
+import { failureOf } from './failure-of.ts'
+import { LocalRpcServer } from './local-server.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
@@ -59,12 +59,20 @@ export class RpcServer {
   readonly #rpcs = new Map<string, RpcHandler>()
   readonly #authorizer: RpcAuthorizer
   readonly #streams = new Set<MultiplexedServerStream>()
+  readonly #local: LocalRpcServer
+  #isHealthy = false
   #checking: NodeJS.Timeout | undefined
 
   constructor(log: Logger, identity: ServiceIdentity) {
     this.#log = log
     this.#identity = identity
     this.#authorizer = new RpcAuthorizer(identity, log)
+    this.#local = new LocalRpcServer({
+      rpcs: this.#rpcs,
+      authorizer: this.#authorizer,
+      failureOf: (path, error) => failureOf(path, error, log),
+      isHealthy: () => this.#isHealthy,
+    })
     this.#server = new Server({
       'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
       'grpc.max_send_message_length': MAX_MESSAGE_BYTES,
@@ -104,27 +112,36 @@ export class RpcServer {
     })
     await this.#check(checks)
     this.#checking = setInterval(() => void this.#check(checks), CHECK_MS)
+    const { colocation, service } = this.#identity
+    colocation?.servers.set(service, this.#local)
     return bound
   }
 
   /** Reports NOT_SERVING, refuses new calls and waits up to DRAIN_MS for running ones. */
   async stop(): Promise<void> {
     clearInterval(this.#checking)
-    this.#health.setStatus('', 'NOT_SERVING')
+    this.#setHealth(false)
+    this.#identity.colocation?.servers.delete(this.#identity.service)
     for (const stream of this.#streams) stream.announceShutdown()
     const forceStopTimer = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
     await new Promise<void>((resolve) => this.#server.tryShutdown(() => resolve()))
+    await waitAtMost(DRAIN_MS, this.#local.whenIdle())
     clearTimeout(forceStopTimer)
   }
 
   async #check(checks: HealthCheck[]): Promise<void> {
     try {
       await Promise.all(checks.map((check) => check()))
-      this.#health.setStatus('', 'SERVING')
+      this.#setHealth(true)
     } catch (error) {
-      this.#health.setStatus('', 'NOT_SERVING')
+      this.#setHealth(false)
       this.#log.warn({ err: error }, 'health check failed')
     }
+  }
+
+  #setHealth(isHealthy: boolean): void {
+    this.#isHealthy = isHealthy
+    this.#health.setStatus('', isHealthy ? 'SERVING' : 'NOT_SERVING')
   }
 
   #unary(rpc: string, handle: Unary) {
@@ -138,36 +155,23 @@ export class RpcServer {
   }
 
   #serveStream(stream: ServerDuplexStream<CallRequest, CallResponse>): void {
-    const service = this.#authorizer.authenticate(stream.metadata)
+    const service = this.#authorizer.authenticate(headerText(stream.metadata, SERVICE_TOKEN_HEADER))
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
       givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),
-      failureOf: (path, error) => this.#failureOf(path, error),
+      failureOf: (path, error) => failureOf(path, error, this.#log),
       onEnd: () => this.#streams.delete(calls),
     })
     this.#streams.add(calls)
   }
 
   #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
-    const { code, message, fault } = this.#failureOf(rpc, error)
+    const { code, message, fault } = failureOf(rpc, error, this.#log)
     const metadata = new Metadata()
     if (fault.length > 0) metadata.set(FAULT_TRAILER, fault)
     return { code, details: message, metadata }
-  }
-
-  #failureOf(rpc: string, error: unknown): Failure {
-    if (error instanceof RpcDenied)
-      return { code: error.code, message: error.message, fault: Buffer.alloc(0) }
-    const fault = error instanceof Fault ? error : toOutageFault(error)
-    if (!fault) {
-      this.#log.error({ err: error, rpc }, 'rpc failed unexpectedly')
-      return { code: status.INTERNAL, message: 'internal error', fault: Buffer.alloc(0) }
-    }
-    if (fault.kind === 'unavailable') this.#log.warn({ err: fault.cause, rpc }, fault.message)
-    const { kind, details, message } = fault
-    return { code: codes[kind], message, fault: Buffer.from(JSON.stringify({ kind, details })) }
   }
 }
 
@@ -218,7 +222,7 @@ class UnaryCall implements Call {
   constructor(call: ServerUnaryCall<unknown, unknown>, admissions: RpcAuthorizer) {
     this.#call = call
     const { metadata } = call
-    this.service = admissions.authenticate(metadata)
+    this.service = admissions.authenticate(headerText(metadata, SERVICE_TOKEN_HEADER))
     this.caller = admissions.authorize(
       call.getPath(),
       this.service,

@@ -130,7 +130,10 @@ test('the same statement serves for a minute, then another one is made', () => {
 async function opened(rpc: Record<string, unknown>) {
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
-  return { cluster: await openServiceIdentity(Settings.parse({ rpc }), 'executions', log), lines }
+  return {
+    cluster: await openServiceIdentity(Settings.parse({ rpc }), 'executions', { log }),
+    lines,
+  }
 }
 
 test('a service with keys of its own is what one is that derives them, and has nothing to warn of', async () => {

@@ -4,9 +4,10 @@ import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import { ConfigError } from '@windlass/runtime/config/config-error'
 import { readOrCreateSecret } from '@windlass/runtime/config/home-file'
 import type { Settings } from '@windlass/runtime/config/settings'
+import type { Colocation } from '@windlass/runtime/process/colocation'
+import type { Runtime } from '@windlass/runtime/process/main'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
 import { LRUCache } from 'lru-cache'
-import type { Logger } from 'pino'
 import { deriveKeys, type PairKeys, parseKeys } from './pair-keys.ts'
 
 export interface Tls {
@@ -30,6 +31,8 @@ export interface ServiceIdentity {
   verifyCaller(token: string, from: string, rpc: string): Caller | undefined
   /** Mutual TLS between services; absent: connections are in clear. */
   tls?: Tls
+  /** The services of the same process, if there are others: their rpcs are called without a connection. */
+  colocation?: Colocation
 }
 
 /** A cluster keeps working while the clock of one machine is an hour off. */
@@ -44,7 +47,17 @@ const MAX_CACHED = 4_096
  * all keys are derived. Without either, a secret is created at the first start and kept in the home
  * directory: there is always one.
  */
-export async function openServiceIdentity(settings: Settings, service: string, log: Logger) {
+export async function openServiceIdentity(
+  settings: Settings,
+  service: string,
+  runtime: Pick<Runtime, 'log' | 'colocation'>,
+): Promise<ServiceIdentity> {
+  const { log, colocation } = runtime
+  const identity = await readIdentity(settings, service, log)
+  return { ...identity, ...(colocation && { colocation }) }
+}
+
+async function readIdentity(settings: Settings, service: string, log: Runtime['log']) {
   const { rpc, home } = settings
   requireAuthSecrets(settings, { log, secrets: ['[svc.rpc].secret'] })
   const tls = await tlsOf(rpc)

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { Writable } from 'node:stream'
 
 export interface Program {
   name: string
@@ -8,6 +9,8 @@ export interface Program {
   env: Record<string, string>
   /** Matches its output once it is ready. */
   ready: RegExp
+  /** Text that the program reads from file descriptor 3. */
+  input?: string
   /** Receives all output. */
   onOutput?: ((text: string) => void) | undefined
 }
@@ -45,12 +48,13 @@ export class Process {
   }
 
   async start(): Promise<void> {
-    const { name, command, args, env, ready } = this.program
+    const { name, command, args, env, ready, input } = this.program
     this.#output = ''
     const child = spawn(command, args, {
       env: { ...cleanEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', input === undefined ? 'ignore' : 'pipe'],
     })
+    if (input !== undefined) send(input, child.stdio[3])
     this.#child = child
     living.add(child)
     child.once('exit', () => living.delete(child))
@@ -97,6 +101,12 @@ export class Process {
   #failed(why: string): Error {
     return new Error(`${why}:\n${this.#output.slice(-3_000)}`)
   }
+}
+
+function send(text: string, pipe: unknown): void {
+  if (!(pipe instanceof Writable)) return
+  pipe.on('error', () => {}) // A child that ended before it read it reports that by its exit.
+  pipe.end(text)
 }
 
 /** The environment without settings of the caller, which must not configure the system under test. */

@@ -1,31 +1,16 @@
-import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { keysOf } from '@windlass/rpc/pair-keys'
 import { migrate } from '@windlass/runtime/postgres/migrate'
 import { startBalancer } from './balancer.ts'
-import { emptyDatabase, serviceUrl, storeUrl, testUrl } from './database.ts'
+import { emptyDatabase, serviceUrl } from './database.ts'
 import { type Defer, withTest } from './defer.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Infra } from './infra-handle.ts'
-import { LossyLink } from './lossy-link.ts'
-import { freePort } from './ports.ts'
+import type { LossyLink } from './lossy-link.ts'
 import { Process } from './process.ts'
-
-const SERVICES = [
-  'identity',
-  'catalog',
-  'executions',
-  'dispatcher',
-  'scheduler',
-  'gateway',
-  'mcp',
-] as const
-export type Service = (typeof SERVICES)[number]
+import { createProcesses, inOneProcess, ROOT, type Service } from './system-processes.ts'
 
 const STORES = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
-const ROOT = new URL('../../../', import.meta.url)
 
 export interface SystemOptions {
   /** Built checkout whose programs and migrations are used, such as one of an earlier release. */
@@ -35,6 +20,8 @@ export interface SystemOptions {
   env?: Record<string, string>
   /** Settings of a single replica, counted from 0. */
   envOf?: (service: Service, i: number) => Record<string, string>
+  /** True: all services in one process, as `npm start -- --single-process` runs them. */
+  singleProcess?: boolean
   /** Python workers to start. */
   workers?: number
   /** Registers the teardown; at the end of the test by default. */
@@ -71,20 +58,21 @@ export async function startSystem(options: SystemOptions = {}) {
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
   const layout = { root, home, database, linked, links, infra }
   const create = async () => {
-    const created = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, layout)
+    const separate = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, layout)
+    const created = options.singleProcess ? inOneProcess(separate, root) : separate
     for (const { program } of [...created.values()].flat()) program.onOutput = onOutput
     return created
   }
   const processes = await startAll(create, (all) => defer(() => endAll(all)))
 
-  const gateways = (processes.get('gateway') ?? []).map(portOf)
+  const gateways = (processes.get('gateway') ?? []).map((one) => portOf(one, 'gateway'))
   const balancer = await startBalancer(gateways)
   defer(() => balancer.stop())
   const url = `http://127.0.0.1:${balancer.port}`
   const system = {
     url,
     gateways: gateways.map((port) => `http://127.0.0.1:${port}`),
-    mcpUrl: `http://127.0.0.1:${portOf(processes.get('mcp')?.[0] as Process)}/mcp`,
+    mcpUrl: `http://127.0.0.1:${portOf(processes.get('mcp')?.[0] as Process, 'mcp')}/mcp`,
     home,
     database,
     of: (service: Service) => processes.get(service) ?? [],
@@ -106,10 +94,6 @@ export async function migrateAll(database: string, root = ROOT): Promise<void> {
   }
 }
 
-/** Returns the program of a service in a checkout. */
-export const programOf = (service: Service, root = ROOT) =>
-  fileURLToPath(new URL(`services/${service}/dist/main.js`, root))
-
 const ATTEMPTS = 3
 
 const endAll = (all: readonly Process[]) => Promise.all(all.map((one) => one.end()))
@@ -121,7 +105,7 @@ async function startAll(
 ): Promise<Map<Service, Process[]>> {
   for (let attempt = 1; ; attempt++) {
     const processes = await create()
-    const all = [...processes.values()].flat()
+    const all = [...new Set([...processes.values()].flat())]
     const results = await Promise.allSettled(all.map((one) => one.start()))
     const failed = results.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []))
     if (failed.length === 0) {
@@ -134,83 +118,8 @@ async function startAll(
   }
 }
 
-const portOf = ({ program: { env } }: Process) => Number(env.SVC_SERVER__PORT ?? env.SVC_MCP__PORT)
-
-interface Layout {
-  root: URL
-  home: string
-  database: string
-  linked: readonly Service[]
-  /** Filled by createProcesses. */
-  links: Map<Service, LossyLink[]>
-  infra: Partial<Infra['urls']>
-}
-
-async function createProcesses(
-  { replicas, envOf }: Required<Pick<SystemOptions, 'replicas' | 'envOf'>>,
-  env: Record<string, string>,
-  { root, home, database, linked, links, infra }: Layout,
-): Promise<Map<Service, Process[]>> {
-  const ports = new Map<Service, number[]>()
-  for (const service of SERVICES) ports.set(service, await freePorts(replicas[service] ?? 1))
-  const streams = await freePorts(replicas.dispatcher ?? 1)
-  for (const service of linked) {
-    for (const link of links.get(service) ?? []) link.stop()
-    links.set(service, await Promise.all((ports.get(service) ?? []).map(LossyLink.to)))
-  }
-  const addresses = (service: Service) =>
-    (links.get(service)?.map(({ port }) => port) ?? ports.get(service) ?? [])
-      .map((port) => `127.0.0.1:${port}`)
-      .join(',')
-  const secret = randomBytes(32).toString('hex')
-  const common = {
-    SVC_CONFIG: '/dev/null',
-    SVC_HOME: home,
-    SVC_NATS__PREFIX: `test-${randomBytes(4).toString('hex')}`,
-    ...Object.fromEntries(
-      SERVICES.slice(0, 5).map((service) => [
-        `SVC_SERVICES__${service.toUpperCase()}`,
-        addresses(service),
-      ]),
-    ),
-    SVC_SERVICES__DISPATCHER_STREAMS: streams
-      .map((port) => `${env.SVC_RPC__TLS_CERT ? 'https' : 'http'}://127.0.0.1:${port}`)
-      .join(','),
-    SVC_MCP__SERVER_URL: `http://${addresses('gateway').split(',')[0]}`,
-    ...env,
-  }
-  const own = (service: Service, i: number, port: number): Record<string, string> => {
-    if (service === 'gateway') return { SVC_SERVER__PORT: String(port) }
-    if (service === 'mcp') return { SVC_MCP__PORT: String(port) }
-    const stream: Record<string, string> =
-      service === 'dispatcher' ? { SVC_DISPATCHER__STREAM_PORT: String(streams[i]) } : {}
-    return { SVC_LISTEN__PORT: String(port), ...stream }
-  }
-  const processes = SERVICES.map((service): [Service, Process[]] => [
-    service,
-    (ports.get(service) ?? []).map(
-      (port, i) =>
-        new Process({
-          name: `${service}-${i + 1}`,
-          command: process.execPath,
-          args: [programOf(service, root)],
-          env: {
-            SVC_POSTGRES__URL: serviceUrl(database, service),
-            SVC_NATS__URL: storeUrl(infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'), service),
-            SVC_REDIS__URL: storeUrl(infra.TEST_REDIS_URL ?? testUrl('TEST_REDIS_URL'), service),
-            SVC_RPC__KEYS: keysOf(secret, service).join(','),
-            ...common,
-            ...own(service, i, port),
-            ...envOf(service, i),
-          },
-          ready: /"msg":"started"/,
-        }),
-    ),
-  ])
-  return new Map(processes)
-}
-
-const freePorts = (count: number) => Promise.all(Array.from({ length: count }, () => freePort()))
+const portOf = ({ program: { env } }: Process, service: 'gateway' | 'mcp') =>
+  Number(service === 'mcp' ? env.SVC_MCP__PORT : env.SVC_SERVER__PORT)
 
 export interface WorkerOptions {
   name?: string

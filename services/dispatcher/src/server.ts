@@ -94,15 +94,16 @@ export const start: Start = async (settings, runtime) => {
   return { grpc, streams }
 }
 
-async function openConnections(settings: Settings, { log, teardown }: Runtime) {
+async function openConnections(settings: Settings, runtime: Runtime) {
+  const { log, teardown, colocation } = runtime
   const { postgres, nats, services } = settings
   const { url, max_connections: maxConnections } = postgres
   const db = await openReadyDb({ url, schema: 'dispatcher' }, log, { maxConnections })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
-  const bus = await openBus(nats.url, log, nats.prefix, nats)
+  const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
   teardown.add('bus', () => bus.close())
-  const serviceIdentity = await openServiceIdentity(settings, 'dispatcher', log)
+  const serviceIdentity = await openServiceIdentity(settings, 'dispatcher', runtime)
   const executions = connect(ExecutionsService, services.executions, serviceIdentity)
   teardown.add('executions client', () => executions.close())
   const catalog = connect(CatalogService, services.catalog, serviceIdentity)

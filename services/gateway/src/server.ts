@@ -58,6 +58,12 @@ interface WorkerClientsDeps extends Pick<Runtime, 'log' | 'teardown'> {
   serviceIdentity: ServiceIdentity
 }
 
+async function openGatewayBus({ nats }: Settings, { log, teardown, colocation }: Runtime) {
+  const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
+  teardown.add('bus', () => bus.close())
+  return bus
+}
+
 /** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
 export async function start(settings: Settings, runtime: Runtime, workerUrl?: URL) {
   const { log, teardown, readiness } = runtime
@@ -66,11 +72,10 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   requireTrustedIssuer(settings.security.auth.oidc)
   const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())
-  const bus = await openBus(settings.nats.url, log, settings.nats.prefix, settings.nats)
-  teardown.add('bus', () => bus.close())
+  const bus = await openGatewayBus(settings, runtime)
   await redisReady(redis)
 
-  const serviceIdentity = await openServiceIdentity(settings, 'gateway', log)
+  const serviceIdentity = await openServiceIdentity(settings, 'gateway', runtime)
   const clients = connectServices(settings, serviceIdentity)
   teardown.add('clients', () => clients.close())
   const health = watchHealth(settings, serviceIdentity, runtime)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Process } from '@windlass/testkit/process'
-import type { Service, System } from '@windlass/testkit/system'
+import type { System } from '@windlass/testkit/system'
+import type { Service } from '@windlass/testkit/system-processes'
 import type { WorkerPool } from './worker-pool.ts'
 
 /** Stores that the run may break in addition to the processes of the system. */

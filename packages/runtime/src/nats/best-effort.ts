@@ -1,4 +1,4 @@
-import type { NatsConnection, Subscription } from '@nats-io/transport-node'
+import type { Msg, MsgHdrs, NatsConnection, Subscription } from '@nats-io/transport-node'
 import { waitAtMost } from '../timeout.ts'
 import type { NatsLink } from './nats-connection.ts'
 
@@ -16,9 +16,10 @@ export function publishBestEffort(
   { connection }: NatsLink,
   subject: string,
   bytes: Uint8Array,
+  headers?: MsgHdrs,
 ): void {
   try {
-    connection?.publish(subject, bytes)
+    connection?.publish(subject, bytes, headers && { headers })
   } catch {
     // Connection closing or message too large: a best-effort message may be lost, polling covers it.
   }
@@ -39,7 +40,7 @@ async function confirm(link: NatsLink): Promise<void> {
 export function subscribeBestEffort(
   link: NatsLink,
   subject: string,
-  hear: (bytes: Uint8Array, subject: string) => void,
+  hear: (message: Msg) => void,
 ): BusSubscription {
   const { connection, connecting } = link
   let isStopped = false
@@ -48,7 +49,7 @@ export function subscribeBestEffort(
     if (isStopped) return
     subscription = connection.subscribe(subject, {
       callback: (error, message) => {
-        if (!error) hear(message.data, message.subject)
+        if (!error) hear(message)
       },
     })
   }

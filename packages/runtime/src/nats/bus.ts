@@ -35,6 +35,9 @@
  *   missing. Events that were published and not yet consumed are lost with the store; polling
  *   covers them.
  *
+ * Services that share a process pass best-effort messages to each other directly, and to NATS only while
+ * another process subscribes (messages.ts, presence.ts). Durable events always go through NATS.
+ *
  * A prefix separates systems that share a server: it begins every subject and ends the name of the
  * stream. One wildcard `filter_subject` per consumer works on every server since 2.9; a list of
  * filters does not.
@@ -51,8 +54,11 @@ import {
 import { type NatsConnection, nanos, TimeoutError } from '@nats-io/transport-node'
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
+import type { Colocation } from '../process/colocation.ts'
 import { loop } from '../process/loop.ts'
-import { type BusSubscription, publishBestEffort, subscribeBestEffort } from './best-effort.ts'
+import type { BusSubscription } from './best-effort.ts'
+import type { Handler } from './local-bus.ts'
+import { ColocatedMessages, natsMessages } from './messages.ts'
 import { type NatsLink, type NatsTls, openNatsConnection } from './nats-connection.ts'
 
 export type EventHandler = (event: Event) => Promise<void>
@@ -76,10 +82,7 @@ export interface Bus {
   /** Publishes a message that may be lost. Never throws; without a connection the message is dropped. */
   publishBestEffort(subject: string, bytes: Uint8Array): void
   /** Subscribes to best-effort messages; `confirmed` resolves when the server has the subscription. */
-  subscribeBestEffort(
-    subject: string,
-    hear: (bytes: Uint8Array, subject: string) => void,
-  ): BusSubscription
+  subscribeBestEffort(subject: string, hear: Handler): BusSubscription
   /** Calls `handle` for each event, at least once and in order. Replicas with the same durable name share the events. */
   consumeDurable(consumer: Consumer, handle: EventHandler): () => Promise<void>
   close(): Promise<void>
@@ -99,28 +102,32 @@ const EXPIRES_MS = 5_000
 const DEDUPLICATION_MS = 600_000
 const MAX_AGE_MS = 24 * 3_600_000
 
+/** Certificates, and what the services of this process share if there are several. */
+export interface BusOptions extends NatsTls {
+  colocation?: Colocation | undefined
+}
+
 /** Opens the bus. NATS may be unavailable, now or later; see above for what is lost then. */
 export async function openBus(
   url: string,
   log: Logger,
   prefix = '',
-  tls: NatsTls = {},
+  { colocation, tls_ca, tls_cert, tls_key }: BusOptions = {},
 ): Promise<Bus> {
-  const { tls_ca, tls_cert, tls_key } = tls
   const place = scopeOf(prefix)
   const link = await openNatsConnection({ url, tls_ca, tls_cert, tls_key }, log)
+  const messages = colocation
+    ? new ColocatedMessages(link, place.root, colocation)
+    : natsMessages(link, place.root)
 
   return {
     get isUp() {
       return link.isUp
     },
     ping: async () => (await link.connecting).flush(),
-    publishDurable: (messages) => publishDurable(link, place, messages),
-    publishBestEffort: (subject, bytes) => publishBestEffort(link, place.root + subject, bytes),
-    subscribeBestEffort: (subject, hear) =>
-      subscribeBestEffort(link, place.root + subject, (bytes, heard) =>
-        hear(bytes, heard.slice(place.root.length)),
-      ),
+    publishDurable: (events) => publishDurable(link, place, events),
+    publishBestEffort: (subject, bytes) => messages.publish(subject, bytes),
+    subscribeBestEffort: (subject, hear) => messages.subscribe(subject, hear),
     consumeDurable(consumer, handle) {
       const stopping = new AbortController()
       const { signal } = stopping
@@ -132,7 +139,10 @@ export async function openBus(
         return pull.stop()
       }
     },
-    close: () => link.close(),
+    close() {
+      messages.stop()
+      return link.close()
+    },
   }
 }
 

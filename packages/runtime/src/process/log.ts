@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger } from 'pino'
 
@@ -25,11 +25,17 @@ function shown(error: Error): Record<string, unknown> {
 const BUFFER_BYTES = 4_096
 const FLUSH_MS = 100
 
-/**
- * Structured lines on standard output, or on standard error where that is taken; fields that may
- * carry secrets or payloads are cut out by name.
- */
-export const createLog = (service: string, level: string, fd: 1 | 2 = 1): Logger =>
+/** Opens the output of log lines: standard output, or standard error where that is taken. */
+export const openLogOutput = (fd: 1 | 2 = 1): DestinationStream =>
+  // A write for each line costs more than the line; what is buffered is flushed at the end, too.
+  pino.destination({ dest: fd, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS })
+
+/** Structured lines; fields that may carry secrets or payloads are cut out by name. */
+export const createLog = (
+  service: string,
+  level: string,
+  output: DestinationStream = openLogOutput(),
+): Logger =>
   pino(
     {
       level,
@@ -39,11 +45,5 @@ export const createLog = (service: string, level: string, fd: 1 | 2 = 1): Logger
       serializers: { err: shown },
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), remove: true },
     },
-    // A write for each line costs more than the line; what is buffered is flushed at the end, too.
-    pino.destination({
-      dest: fd,
-      sync: false,
-      minLength: BUFFER_BYTES,
-      periodicFlush: FLUSH_MS,
-    }),
+    output,
   )

@@ -5,7 +5,8 @@ import { Readiness } from '../admin/readiness.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
-import { createLog, type Logger } from './log.ts'
+import type { Colocation } from './colocation.ts'
+import { createLog, type Logger, openLogOutput } from './log.ts'
 import { Teardown } from './teardown.ts'
 
 export interface Runtime {
@@ -13,6 +14,8 @@ export interface Runtime {
   teardown: Teardown
   /** A service adds what it cannot work without. */
   readiness: Readiness
+  /** Shared parts of the services of this process, if several run in it. */
+  colocation?: Colocation | undefined
 }
 
 export type Start = (settings: Settings, runtime: Runtime) => Promise<Record<string, number>>
@@ -27,7 +30,7 @@ export interface MainOptions {
 const STOP_MS = 20_000
 
 /**
- * The life of every service process: configure, start, wait for a signal, stop. A process that
+ * The life of a process of one service: configure, start, wait for a signal, stop. A process that
  * cannot start says why in one line and exits 1; one that hangs while stopping is ended.
  */
 export async function main(
@@ -35,26 +38,63 @@ export async function main(
   start: Start,
   { logFd = 1, hasAdminPort = true }: MainOptions = {},
 ): Promise<void> {
-  const log = createLog(service, process.env.SVC_LOG_LEVEL ?? 'info', logFd)
-  endOnUnexpectedError(log)
+  const log = createLog(service, logLevel(), openLogOutput(logFd))
   const runtime = { log, teardown: new Teardown(log), readiness: new Readiness() }
-  try {
+  await runProcess({ ...runtime, readiness: [runtime.readiness] }, async () => {
     const settings = loadSettings()
-    const admin = hasAdminPort ? await openAdminPort(settings, runtime) : {}
-    const ports = await start(settings, runtime)
-    runtime.readiness.setServing()
-    log.info({ ports: { ...ports, ...admin } }, 'started')
+    const ports = await startOne(start, settings, runtime, hasAdminPort)
+    return { ports, drainMs: drainMsOf(settings) }
+  })
+}
+
+export const logLevel = (): string => process.env.SVC_LOG_LEVEL ?? 'info'
+
+/** Time for which a process that must stop answers requests and reports that it is not ready. */
+export const drainMsOf = ({ admin }: Settings): number => admin.drain_delay * 1_000
+
+/** Starts a service with its admin port; returns the ports of both. */
+export async function startOne(
+  start: Start,
+  settings: Settings,
+  runtime: Runtime,
+  hasAdminPort: boolean,
+): Promise<Record<string, number>> {
+  const admin = hasAdminPort ? await openAdminPort(settings, runtime) : {}
+  const ports = await start(settings, runtime)
+  runtime.readiness.setServing()
+  return { ...ports, ...admin }
+}
+
+interface ProcessParts extends Pick<Runtime, 'log' | 'teardown'> {
+  /** One for each service of the process. */
+  readiness: readonly Readiness[]
+}
+
+interface StartedProcess {
+  ports: object
+  drainMs: number
+}
+
+/** Runs what `start` starts until a signal arrives, then the teardown. */
+export async function runProcess(
+  { log, teardown, readiness }: ProcessParts,
+  start: () => Promise<StartedProcess>,
+): Promise<void> {
+  endOnUnexpectedError(log)
+  try {
+    const { ports, drainMs } = await start()
+    log.info({ ports }, 'started')
     await Promise.race([once(process, 'SIGTERM'), once(process, 'SIGINT')])
-    runtime.readiness.setStopping()
+    for (const each of readiness) each.setStopping()
     log.info('stopping')
-    await sleep(settings.admin.drain_delay * 1_000)
+    await sleep(drainMs)
   } catch (error) {
     const fields = error instanceof ConfigError ? {} : { err: error }
     log.fatal(fields, `failed to start: ${(error as Error).message}`)
     process.exitCode = 1
   }
   setTimeout(() => process.exit(1), STOP_MS).unref()
-  await runtime.teardown.run()
+  await teardown.run()
   log.info('stopped')
 }
 

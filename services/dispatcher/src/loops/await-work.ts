@@ -1,5 +1,6 @@
 import type { ExecutionsService } from '@windlass/proto/windlass/executions/v1/executions'
-import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
+import type { RpcClient } from '@windlass/rpc/client'
+import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { offersForExpectedWork } from '../domain/offers.ts'

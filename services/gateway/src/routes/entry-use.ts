@@ -6,8 +6,9 @@ import type {
   SecretsService,
   UseEntriesRequest,
 } from '@windlass/proto/windlass/identity/v1/secrets'
-import { type RpcClient, UnimplementedRpc } from '@windlass/rpc/client'
+import type { RpcClient } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
+import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { unavailable } from '@windlass/runtime/faults'
 import { clientAddress } from '@windlass/runtime/http/client-address'

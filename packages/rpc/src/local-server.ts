@@ -1,0 +1,68 @@
+import { status } from '@grpc/grpc-js'
+import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
+import type { LocalCall, LocalServer, RunningCall } from '@windlass/runtime/process/colocation'
+import { type RpcAuthorizer, RpcDenied } from './authorizer.ts'
+import { HEALTH_CHECK_PATH } from './call.ts'
+import { MultiplexedCall, type RpcHandler } from './multiplexed-server.ts'
+
+export interface LocalRpcServerDeps {
+  rpcs: ReadonlyMap<string, RpcHandler>
+  authorizer: RpcAuthorizer
+  failureOf(path: string, error: unknown): Failure
+  isHealthy(): boolean
+}
+
+/** Answer of the standard health service: field 1 is SERVING or NOT_SERVING. */
+const healthAnswer = (isHealthy: boolean) => Buffer.from([8, isHealthy ? 1 : 2])
+
+/**
+ * The rpcs of a service for callers in the same process. A call is authenticated, authorized, executed
+ * and refused by the code that serves connections, on encoded messages: neither end can change what the
+ * other one keeps, and no refusal differs from that of a call from another process.
+ */
+export class LocalRpcServer implements LocalServer {
+  readonly #deps: LocalRpcServerDeps
+  readonly #running = new Set<Promise<unknown>>()
+
+  constructor(deps: LocalRpcServerDeps) {
+    this.#deps = deps
+  }
+
+  start(call: LocalCall): RunningCall {
+    const { requestId: request_id, clientAddress: client_address } = call
+    const given = { request_id, client_address }
+    const running = new MultiplexedCall({ service: '', givesReceipts: true }, given)
+    const response = this.#run(call, running)
+    this.#running.add(response)
+    void response.catch(() => {}).then(() => this.#running.delete(response))
+    return {
+      response,
+      cancel: () => running.cancel(),
+      requestAnswer: () => running.requestAnswer(),
+    }
+  }
+
+  /** Waits for the calls that are running. */
+  async whenIdle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.allSettled(this.#running)
+  }
+
+  async #run({ path, request, ...given }: LocalCall, call: MultiplexedCall): Promise<Buffer> {
+    const { rpcs, authorizer, failureOf, isHealthy } = this.#deps
+    // In a turn of its own, like a call that arrives: callers of one turn are batched, and loops of
+    // calls that need no I/O leave time for others.
+    await new Promise((resolve) => setImmediate(resolve))
+    try {
+      call.service = authorizer.authenticate(given.serviceToken)
+      if (path === HEALTH_CHECK_PATH) return healthAnswer(isHealthy())
+      const rpc = rpcs.get(path)
+      if (!rpc) throw new RpcDenied(status.UNIMPLEMENTED, `unknown rpc ${path}`)
+      call.caller = authorizer.authorize(path, call.service, given.caller)
+      const response = await rpc(request, call)
+      if (call.isCancelled) call.lost?.()
+      return response
+    } catch (error) {
+      throw failureOf(path, error)
+    }
+  }
+}
