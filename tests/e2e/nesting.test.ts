@@ -1,6 +1,9 @@
+import { query } from '@windlass/testkit/database'
 import { startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { client } from './api.ts'
+
+const HANG_MS = 120_000
 
 const SOURCE = `
 from windlass import ExecutionContext, workflow
@@ -23,4 +26,53 @@ test('a workflow that calls itself without end: fails at max_nesting, and the re
   const { executions, total } = await api.json('GET', '/executions?limit=100')
   expect(total).toBe(4)
   expect(executions.map((one: { state: string }) => one.state)).toEqual(Array(4).fill('FAILED'))
+})
+
+const TREE = `
+from windlass import ExecutionContext, call, sleep, workflow
+
+@workflow
+async def leaf(ctx: ExecutionContext):
+    await sleep(3600)
+
+@workflow
+async def middle(ctx: ExecutionContext):
+    await call(leaf, ctx.input)
+
+@workflow
+async def parent(ctx: ExecutionContext[str]):
+    await call(leaf, "detached", mode="async", on_cancel="leave")
+    await call(middle, ctx.input)
+`
+
+test('a parent is cancelled, running, parked or without its worker: its tree is, but not what it left', {
+  timeout: 2 * HANG_MS,
+}, async () => {
+  const system = await startSystem({ workers: 0 })
+  const worker = await system.startWorker({ args: ['--park-after', '3'] })
+  const api = client(system.url)
+  await api.upload(TREE)
+  const rows = () =>
+    query<{ name: string; input: string; state: string; parked: boolean }>(
+      system.database,
+      `select workflow_name as name, input #>> '{}' as input, state, parked from executions.executions`,
+    )
+  const poll = { timeout: HANG_MS, interval: 100 }
+  for (const input of ['running', 'parked', 'lost']) {
+    const { execution_id } = await api.run('parent', 'async', input)
+    const ofTree = async () => (await rows()).filter((row) => row.input === input)
+    const isAwaited = ({ state, parked }: { state: string; parked: boolean }) =>
+      state === 'RUNNING' || parked
+    await expect.poll(async () => (await ofTree()).filter(isAwaited).length, poll).toBe(3)
+    if (input === 'parked')
+      await expect.poll(async () => (await ofTree()).every(({ parked }) => parked), poll).toBe(true)
+    if (input === 'lost') process.kill(worker.pid ?? expect.unreachable(), 'SIGKILL')
+    await api.json('GET', `/workflows/default/parent/cancel/${execution_id}`)
+    await expect
+      .poll(async () => (await ofTree()).map(({ state }) => state), poll)
+      .toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED'])
+  }
+  const left = (await rows()).filter(({ input }) => input === 'detached')
+  expect(left).toHaveLength(3)
+  expect(left.filter(({ state }) => state === 'CANCELLED')).toEqual([])
 })

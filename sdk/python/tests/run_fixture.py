@@ -12,7 +12,7 @@ from windlass._children import track_children
 from windlass._entry import Entry, create_entry
 from windlass._lifecycle import advance_execution
 from windlass._run import Run
-from windlass._services import Approval, WorkflowTarget
+from windlass._services import Approval, NestedRun
 from windlass.domain.state import ExecutionState
 from windlass.workflow import Workflow
 
@@ -47,7 +47,8 @@ class FakeServices:
         self.stored_values: dict[str, Any] = {}
         self.decisions: dict[str, Approval] = {}
         self.requested_approvals: list[tuple[str, str]] = []
-        self.calls: list[tuple[WorkflowTarget, Any, str, bool]] = []
+        self.started: list[NestedRun] = []
+        self.awaited: list[NestedRun] = []
 
     async def fetch_secrets(
         self, names: Sequence[str], *, previous: bool = False
@@ -67,10 +68,12 @@ class FakeServices:
     async def find_approval(self, call_id: str) -> Approval | None:
         return self.decisions.get(call_id)
 
-    async def call_workflow(
-        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
-    ) -> Any:
-        self.calls.append((target, input, key, wait))
+    async def start_workflow(self, nested: NestedRun) -> str:
+        self.started.append(nested)
+        return "started"
+
+    async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
+        self.awaited.append(nested)
         return "called"
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:

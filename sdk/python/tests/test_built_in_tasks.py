@@ -24,6 +24,7 @@ from windlass import (
     progress,
     randint,
     randrange,
+    saga,
     sleep,
     task,
     uuid4,
@@ -250,18 +251,36 @@ async def test_repeated_call_of_a_workflow_uses_the_same_key() -> None:
     first, second = FakeServices(), FakeServices()
     log = (await run_from(calls, services=first)).events
     await run_from(calls, log[:2], services=second)
-    reported = [
-        (f"{t.namespace}/{t.name}", workflow_input, wait)
-        for t, workflow_input, _, wait in first.calls
+    assert [(str(run.target), run.input) for run in first.awaited] == [
+        ("billing/invoice", 1),
+        ("default/invoice", None),
     ]
-    assert reported == [
-        ("billing/invoice", 1, True),
-        ("default/invoice", [1, 2], False),
-        ("default/invoice", None, True),
-    ]
-    keys = [key for _, _, key, _ in first.calls]
+    assert [(str(run.target), run.input) for run in first.started] == [("default/invoice", [1, 2])]
+    keys = [run.key for run in (*first.awaited, *first.started)]
     assert len(set(keys)) == 3
-    assert keys == [key for _, _, key, _ in second.calls]
+    assert keys == [run.key for run in (*second.awaited, *second.started)]
+
+
+async def test_calls_of_compensations_continue_after_a_cancel() -> None:
+    @workflow
+    async def calls(ctx: ExecutionContext[Any]) -> None:
+        await call("a")
+        await call("b", on_cancel="leave")
+        async with saga() as undo:
+            undo.add(call, "c")
+            raise ValueError("undo")
+
+    services = FakeServices()
+    await run_from(calls, services=services)
+    ends = [(run.target.name, run.on_cancel) for run in services.awaited]
+    assert ends == [("a", "cancel"), ("b", "leave"), ("c", "leave")]
+
+    @workflow
+    async def misuses(ctx: ExecutionContext[Any]) -> None:
+        await call("a", on_cancel="stop")  # type: ignore[arg-type]
+
+    log = (await run_from(misuses)).events
+    assert log[-1].value["message"] == "on_cancel must be cancel or leave"
 
 
 async def test_replayed_config_keeps_its_recorded_value() -> None:

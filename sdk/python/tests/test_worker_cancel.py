@@ -178,3 +178,30 @@ async def test_refused_claim_is_dropped(server: FakeServer, workers: Workers, so
     await until(lambda: server.pongs)
     assert (stored.releases, stored.checkpoints) == ([], [])
     assert server.pongs[-1]["metrics"]["flux.running_executions"] == 0
+
+
+@pytest.mark.parametrize("is_own_cancel", [True, False])
+async def test_called_workflow_is_cancelled_before_its_caller_learns_of_its_own_cancel(
+    server: FakeServer, workers: Workers, source: str, *, is_own_cancel: bool
+) -> None:
+    """The server cancels both, and the answer of the call comes first."""
+    server.run_answers = [{"execution_id": "e", "state": "CANCELLED", "output": None}]
+
+    async def cancel_later(request: web.Request) -> web.StreamResponse | None:
+        if not server.executions:
+            return None
+        (stored,) = server.executions.values()
+        if "/run/" in request.path and is_own_cancel:
+            stored.state = "CANCELLING"
+        elif "/claim/" in request.path and stored.state == "CANCELLING":
+            asyncio.get_running_loop().call_later(0.2, server.cancel, stored)
+        return None
+
+    server.faults.append(cancel_later)
+    await workers.start()
+    stored = server.start(source, "calls")
+    await until(lambda: stored.state in TERMINAL)
+    if is_own_cancel:
+        assert stored.state == "CANCELLED"
+    else:
+        assert stored.output["message"] == "the workflow billing/invoice is CANCELLED"

@@ -17,10 +17,12 @@ import { consumeEvents } from './events.ts'
 import { approvalsHandlers } from './handlers/approvals-service.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
+import { cancelChildren } from './loops/cancel-children.ts'
+import { followChanges } from './loops/follow-ends.ts'
 import { relayTerminalEvents } from './loops/relay.ts'
 import { createRetentionSweep, deleteRemains } from './loops/retention.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
-import { RecentEnds, WAKE_DELAY_MS, wakeAfterCursor, wakeAwaiting } from './loops/wake.ts'
+import { wakeAwaiting } from './loops/wake.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
 import { readQueueUsage } from './store/queue-usage.ts'
@@ -50,13 +52,12 @@ export async function start(settings: Settings, runtime: Runtime) {
   })
   startLoop('fold totals', POLL_INTERVAL_MS, () => totals.fold(db))
   const waiters = new WaitingDispatchers()
-  const ends = new RecentEnds()
   const onFinished = (ids: readonly string[]) => {
-    ends.add(ids)
     relay.wake()
-    prompt.wake()
+    wakeUps.onChanged(ids)
   }
-  const onCommit = createNotifier({ bus, waiters, onFinished })
+  const onChildrenDue = (ids: readonly string[]) => cancels.onChanged(ids)
+  const onCommit = createNotifier({ bus, waiters, onFinished, onChildrenDue })
   const { claim_timeout, cancel_timeout, max_attempts } = settings.executions
   const limits = {
     claimMs: claim_timeout * 1_000,
@@ -65,12 +66,10 @@ export async function start(settings: Settings, runtime: Runtime) {
   }
   const writer = createExecutionWriter({ db, limits, waiters, onCommit })
   teardown.add('writer', () => writer.whenIdle())
-  const prompt = startLoop('wake', POLL_INTERVAL_MS, () => wakeAwaiting(db, writer, ends.take()), {
-    wakeDelayMs: WAKE_DELAY_MS,
-  })
-  startLoop('find lost wake-ups', POLL_INTERVAL_MS, () => wakeAfterCursor(db, writer))
+  const wakeUps = followChanges(service, 'wake', (ids) => wakeAwaiting(db, writer, ids))
+  const cancels = followChanges(service, 'children', (ids) => cancelChildren(db, writer, ids))
   startLoop('sweep', SWEEP_MS, () => expireOverdue(db, writer, log))
-  startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus))
+  startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus, writer))
   startLoop('delete keys', KEY_CLEANUP_MS, () => keys.deleteExpired(db, KEY_CLEANUP_BATCH))
   startLoop('delete remains', KEY_CLEANUP_MS, () => deleteRemains(db))
   const { retention } = settings

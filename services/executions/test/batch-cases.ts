@@ -181,6 +181,7 @@ const command = (index: number): fc.Arbitrary<Command> =>
         request_hash,
         queue_timeout_ms: 30_000,
         depth: 0,
+        cancel_with_parent: false,
       },
     })),
   )

@@ -27,6 +27,7 @@ export const queued: Execution = {
   input_json: '1',
   request_hash: '',
   depth: 0,
+  cancel_with_parent: false,
   created_at: new Date(0),
   updated_at: new Date(0),
 }

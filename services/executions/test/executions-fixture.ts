@@ -84,6 +84,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       reply_to: '',
       depth: 0,
       parent_id: '',
+      cancel_with_parent: false,
       ...fields,
     },
   },

@@ -75,7 +75,7 @@ export const readEnds = (db: Db) =>
   db.run(sql`
     insert into relay_cursor (name, xid, execution_id, seq)
     select name, pg_current_xact_id(), '00000000-0000-0000-0000-000000000000', 0
-      from (values ('executions'), ('wake')) as reader(name)
+      from (values ('executions'), ('wake'), ('children')) as reader(name)
     on conflict (name) do update set xid = excluded.xid`)
 
 const rules: RetentionSettings = {

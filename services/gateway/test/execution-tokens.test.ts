@@ -48,6 +48,22 @@ test.each([
   })
 })
 
+test('a nested run: names its parent, and ends with it only on request', async () => {
+  const { ask, executions } = await setup()
+  for (const [query, ends] of [
+    ['', false],
+    ['?on_cancel=leave', false],
+    ['?on_cancel=cancel', true],
+  ] as const) {
+    expect((await ask(NESTED + query, mintAt(0), 1)).status).toBe(200)
+    const { body } = executions.commands.at(-1) ?? {}
+    expect(body).toMatchObject({
+      value: { parent_id: held.execution_id, cancel_with_parent: ends },
+    })
+  }
+  expect((await ask(`${NESTED}?on_cancel=stop`, mintAt(0), 1)).status).toBe(422)
+})
+
 test.each([true, false])(
   'a nested run beyond max_nesting, authentication %s: 400 names the limit',
   async (isOn) => {

@@ -51,6 +51,25 @@ class WorkflowTarget:
     name: str
     workflow: RunnableWorkflow | None = None
 
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}"
+
+
+OnCancel = Literal["cancel", "leave"]
+
+
+@dataclass(frozen=True, slots=True)
+class NestedRun:
+    """Run of a workflow by another one. Runs with the same key are one execution.
+
+    `on_cancel`: what a cancel of the calling execution does to it.
+    """
+
+    target: WorkflowTarget
+    input: Any
+    key: str
+    on_cancel: OnCancel = "cancel"
+
 
 class Services(Protocol):
     """Operations of the server on behalf of a running execution."""
@@ -72,12 +91,13 @@ class Services(Protocol):
     async def find_approval(self, call_id: str) -> Approval | None:
         """Returns the approval of a call, or None if none was requested."""
 
-    async def call_workflow(
-        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
-    ) -> Any:
-        """Runs another workflow; returns its output, or its execution id if `wait` is false.
+    async def start_workflow(self, nested: NestedRun) -> str:
+        """Starts another workflow; returns its execution id."""
 
-        Calls with the same `key` start one execution only.
+    async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
+        """Runs another workflow and returns its output.
+
+        Raises ExecutionError if it fails or is cancelled, or, with `fails_if_paused`, is paused.
         """
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:

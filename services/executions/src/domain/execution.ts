@@ -44,6 +44,10 @@ export interface Execution {
   schedule_id?: string
   /** Nested runs above it; 0 for an outermost execution. */
   depth: number
+  /** Execution that started it by a nested run; absent: none. */
+  parent_id?: string
+  /** A cancel of the parent cancels it too. */
+  cancel_with_parent: boolean
   request_hash: string
   /** Sender of the create, if it waits for the end; absent: none. */
   reply_to?: string

@@ -15,6 +15,8 @@ interface NotifyDeps {
   waiters: WaitingDispatchers
   /** Called with the executions whose logs got their terminal events. */
   onFinished(execution_ids: readonly string[]): void
+  /** Called with the parents whose nested runs may have to be cancelled. */
+  onChildrenDue(parent_ids: readonly string[]): void
 }
 
 /**
@@ -23,20 +25,26 @@ interface NotifyDeps {
  * wake-ups follow when the commands have been answered.
  */
 export const createNotifier =
-  ({ bus, waiters, onFinished }: NotifyDeps) =>
+  (deps: NotifyDeps) =>
   (committed: readonly CommittedChange[]): void => {
-    const unassigned = waiters.assignQueued(committed.flatMap(newlyQueued))
-    notifyReady(bus, new Set(unassigned.map(({ requirement_id }) => requirement_id)))
-    setImmediate(() => {
-      for (const change of committed) publishLogEntries(bus, change)
-      for (const [worker, slots] of freedSlots(committed))
-        publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
-      for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
-        notifyCancelDue(bus, held_by, execution_id)
-      const finished = committed.filter(hasTerminalEvent)
-      if (finished.length > 0) onFinished(finished.map(({ after }) => after.execution_id))
-    })
+    const unassigned = deps.waiters.assignQueued(committed.flatMap(newlyQueued))
+    notifyReady(deps.bus, new Set(unassigned.map(({ requirement_id }) => requirement_id)))
+    setImmediate(() => announce(deps, committed))
   }
+
+function announce({ bus, onFinished, onChildrenDue }: NotifyDeps, committed: Committed): void {
+  for (const change of committed) publishLogEntries(bus, change)
+  for (const [worker, slots] of freedSlots(committed))
+    publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
+  for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
+    notifyCancelDue(bus, held_by, execution_id)
+  const finished = committed.filter(hasTerminalEvent)
+  if (finished.length > 0) onFinished(finished.map(({ after }) => after.execution_id))
+  const parents = committed.flatMap(parentOfDueChildren)
+  if (parents.length > 0) onChildrenDue(parents)
+}
+
+type Committed = readonly CommittedChange[]
 
 /** Publishes a wake-up to all dispatchers for each of these requirements: work was queued. */
 export function notifyReady(bus: Bus, requirement_ids: Iterable<string>): void {
@@ -52,6 +60,14 @@ const newlyQueued = ({ before, after }: CommittedChange): Execution[] =>
 
 const newlyCancelling = ({ before, after }: CommittedChange) =>
   after.state === 'CANCELLING' && before?.state !== 'CANCELLING' ? [after] : []
+
+/** The parent, if this commit cancelled it or created a nested run that ends with it (cancel-children.ts). */
+function parentOfDueChildren({ before, after }: CommittedChange): string[] {
+  const { state, execution_id, parent_id, cancel_with_parent } = after
+  const isCancelled = state === 'CANCELLING' || state === 'CANCELLED'
+  if (isCancelled && before?.state !== state) return [execution_id]
+  return !before && cancel_with_parent && parent_id ? [parent_id] : []
+}
 
 /** Number of executions that left each worker. */
 function freedSlots(committed: readonly CommittedChange[]): Map<string, number> {

@@ -4,6 +4,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import { notifyCancelDue } from '../engine/notify.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as deadlines from '../store/deadlines.ts'
+import { cancelChildren } from './cancel-children.ts'
 
 const BATCH = 500
 
@@ -29,8 +30,16 @@ export async function expireOverdue(db: Db, writer: ExecutionWriter, log: Logger
   } while (last)
 }
 
-/** Repeats wake-ups for cancels that the worker has not answered: the first one may have been lost. */
-export async function resendCancels(db: Db, bus: Bus): Promise<void> {
-  for (const { held_by, execution_id } of await deadlines.listCancelling(db, BATCH))
-    notifyCancelDue(bus, held_by, execution_id)
+/**
+ * Repeats what a cancel triggers while the worker has not answered it: the wake-up of the worker and the
+ * cancel of nested runs. Either may have been lost.
+ */
+export async function resendCancels(db: Db, bus: Bus, writer: ExecutionWriter): Promise<void> {
+  const cancelling = await deadlines.listCancelling(db, BATCH)
+  for (const { held_by, execution_id } of cancelling) notifyCancelDue(bus, held_by, execution_id)
+  await cancelChildren(
+    db,
+    writer,
+    cancelling.map(({ execution_id }) => execution_id),
+  )
 }

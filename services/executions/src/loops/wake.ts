@@ -12,8 +12,8 @@
  *   park     locks the parent and the awaited rows in the order of ids; an awaited row that has ended
  *            leaves the parent queued; otherwise commits the conditions with the parked row
  *   end      is written without any regard to conditions
- *   prompt   the replica that committed an end looks up its conditions, WAKE_DELAY_MS later
- *   poll     a cursor behind the terminal events of the log (store/relay-cursor.ts) finds every end once
+ *   prompt   the replica that committed an end looks up its conditions some 20 ms later (follow-ends.ts)
+ *   poll     a cursor behind the terminal events of the log (follow-ends.ts) finds every end once
  *            more, also those of replicas that died after their commit
  *
  * No wake-up is lost: the row lock orders the two commits. If the end is first, park sees it. If park is
@@ -26,7 +26,7 @@
  *
  * Wake-ups by time are deadlines of rows (sweep.ts).
  *
- * Cost: one indexed query for each WAKE_DELAY_MS in which executions end, none for waiting.
+ * Cost: one indexed query for each 20 ms in which executions end, none for waiting.
  *
  * Rejected
  *
@@ -34,33 +34,11 @@
  *     executions that wait.
  *   - Marking the awaited row: a second write, and a conflict with the checkpoint of its worker.
  */
-import type { Db, Tx } from '@windlass/runtime/postgres/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import type { ExecutionWriter } from '../engine/writer.ts'
-import * as cursor from '../store/relay-cursor.ts'
 import * as store from '../store/wake-conditions.ts'
 
-/** Ends within this time are looked up together. */
-export const WAKE_DELAY_MS = 20
-
-const NAME = 'wake'
 const BATCH = 500
-/** More ends at once than this are left to the poll. */
-const MAX_RECENT = 10_000
-
-/** Ends that this replica has committed and not looked up yet. */
-export class RecentEnds {
-  #ids: string[] = []
-
-  add(ids: readonly string[]): void {
-    if (this.#ids.length < MAX_RECENT) this.#ids.push(...ids)
-  }
-
-  take(): string[] {
-    const taken = this.#ids
-    this.#ids = []
-    return taken
-  }
-}
 
 /**
  * Wakes the executions that wait for one of these. One that cannot be woken does not keep others from
@@ -95,41 +73,3 @@ type Settled = PromiseSettledResult<Awaited<ReturnType<ExecutionWriter['submit']
 const isApplied = (result: Settled | undefined): boolean =>
   result?.status === 'fulfilled' &&
   !('fault' in result.value && result.value.fault.kind !== 'not_found')
-
-/**
- * Polls: looks up the ends after the cursor. Resolves to true if there are more. After a failure it
- * continues with later ends, and the cursor stays, so that the failed ones are found again.
- */
-export const wakeAfterCursor = (db: Db, writer: ExecutionWriter): Promise<boolean> =>
-  db.tx(async (tx) => {
-    if (!(await cursor.lockCursor(tx, NAME))) return false
-    const first = await wakePage(tx, db, writer)
-    if (first.error) {
-      for (let page = first; page.isMore; ) page = await wakePage(tx, db, writer, page.last)
-      throw first.error
-    }
-    if (first.last) await cursor.moveCursor(tx, NAME, first.last)
-    return first.isMore
-  })
-
-interface Page {
-  last: cursor.Position | undefined
-  isMore: boolean
-  /** An execution could not be woken. */
-  error: unknown
-}
-
-async function wakePage(
-  tx: Tx,
-  db: Db,
-  writer: ExecutionWriter,
-  after?: cursor.Position,
-): Promise<Page> {
-  const finished = await cursor.listAfterCursor(tx, NAME, BATCH, after)
-  const ended = finished.map(({ execution_id }) => execution_id)
-  const error = await wakeAwaiting(db, writer, ended).then(
-    () => undefined,
-    (reason: unknown) => reason,
-  )
-  return { last: finished.at(-1), isMore: finished.length === BATCH, error }
-}

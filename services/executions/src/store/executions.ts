@@ -58,6 +58,7 @@ export interface NewExecution {
   schedule_id?: string
   depth: number
   parent_id?: string
+  cancel_with_parent: boolean
   request_hash: string
   /** Values of the input that the routing policy names: JSON object of scalars by path. */
   routing_inputs?: string
@@ -83,6 +84,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['depth', 'int', (row) => row.depth],
   ['reply_to', 'text', (row) => row.reply_to],
   ['parent_id', 'uuid', (row) => row.parent_id],
+  ['cancel_with_parent', 'bool', (row) => row.cancel_with_parent],
 ]
 
 /** An insert of the rows that do not exist yet, without its `returning` clause. */
@@ -90,7 +92,7 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, depth, reply_to, parent_id,
-    state, queued_at, deadline_at)
+    cancel_with_parent, state, queued_at, deadline_at)
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms'
     from ${rowsOf('new', NEW_COLUMNS, rows)}

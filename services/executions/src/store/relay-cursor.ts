@@ -12,10 +12,17 @@ export interface FinishedExecution {
   schedule_id?: string
 }
 
-/** Readers of terminal events: the relay publishes them, `wake` wakes parked executions. */
-export type CursorName = 'executions' | 'wake'
+/**
+ * Readers of terminal events: the relay publishes them, `wake` wakes parked executions, `children`
+ * cancels nested runs of cancelled ones.
+ */
+export type CursorName = 'executions' | 'wake' | 'children'
 
-const LOCKS: Record<CursorName, string> = { executions: '.relay', wake: '.wake' }
+const LOCKS: Record<CursorName, string> = {
+  executions: '.relay',
+  wake: '.wake',
+  children: '.children',
+}
 
 /** True if this transaction got the reader's lock: one replica reads at a time, which keeps the order. */
 export async function lockCursor(tx: Tx, name: CursorName): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { objects } from '@windlass/domain/audit'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { newId } from '@windlass/runtime/ids'
+import { z } from 'zod'
 import { toPrincipal } from '../access/caller.ts'
 import { firstFrame } from '../domain/frames.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -15,6 +16,11 @@ import { ExecutionView } from './schemas.ts'
 
 type Deps = AnswerDeps & { inputSchemas: InputValidator }
 
+const onCancelQuery = z
+  .enum(['cancel', 'leave'])
+  .optional()
+  .describe('For a nested run: what a cancel of its parent does to it; by default, it continues')
+
 /**
  * Starts an execution. `sync` answers when it is terminal (or paused, with `wait_for=paused`), `async`
  * after the commit, `stream` with its events. The create is safe to repeat: its id is chosen here.
@@ -25,7 +31,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   access: 'may run',
   raw: true,
   params: { mode },
-  query: { ...waitQuery, version: versionQuery },
+  query: { ...waitQuery, version: versionQuery, on_cancel: onCancelQuery },
   body: anyJson,
   returns: ExecutionView,
   streams: true,
@@ -60,6 +66,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       reply_to: params.mode === 'sync' ? deps.subscriptions.replies.name : '',
       depth,
       parent_id: caller.execution?.exec_id ?? '',
+      cancel_with_parent: caller.execution !== undefined && input.query.on_cancel === 'cancel',
     }
     return changeAndAnswer(deps, {
       input,

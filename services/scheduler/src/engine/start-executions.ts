@@ -210,6 +210,7 @@ function toCreateCommand(
     reply_to: '',
     depth: 0,
     parent_id: '',
+    cancel_with_parent: false,
   }
   const { execution_id } = firing
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }

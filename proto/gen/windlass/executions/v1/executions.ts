@@ -118,6 +118,8 @@ export interface Create {
    * ended, because the parent asks for it again whenever it continues.
    */
   parent_id: string;
+  /** A cancel of the parent cancels it too. */
+  cancel_with_parent: boolean;
 }
 
 /**
@@ -1105,6 +1107,7 @@ function createBaseCreate(): Create {
     depth: 0,
     reply_to: "",
     parent_id: "",
+    cancel_with_parent: false,
   };
 }
 
@@ -1148,6 +1151,9 @@ export const Create: MessageFns<Create> = {
     }
     if (message.parent_id !== "") {
       writer.uint32(106).string(message.parent_id);
+    }
+    if (message.cancel_with_parent !== false) {
+      writer.uint32(112).bool(message.cancel_with_parent);
     }
     return writer;
   },
@@ -1267,6 +1273,14 @@ export const Create: MessageFns<Create> = {
             }
 
             message.parent_id = reader.string();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.cancel_with_parent = reader.bool();
             continue;
           }
         }

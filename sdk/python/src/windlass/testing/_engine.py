@@ -45,6 +45,9 @@ _SETTLED = {
 }
 
 
+_ENDED = {ExecutionState.COMPLETED, ExecutionState.FAILED, ExecutionState.CANCELLED}
+
+
 class Execution:
     """Execution in the engine. Its attributes are read while the engine is idle."""
 
@@ -56,7 +59,9 @@ class Execution:
         self.events: list[ExecutionEvent] = []
         self.progress: list[Any] = []
         self.approvals: dict[str, Approval] = {}
+        # Ended or paused; ended.
         self.settled = asyncio.Event()
+        self.ended = asyncio.Event()
         self._engine = engine
         self._run: Run | None = None
         self._task: asyncio.Task[None] | None = None
@@ -143,6 +148,8 @@ class Execution:
         """Appends an event as the server would return it."""
         self.events.append(ExecutionEvent.from_wire(loads(entry.text)))
         self.state = entry.state
+        if entry.state in _ENDED:
+            self.ended.set()
 
     async def _advance(self) -> None:
         context: ExecutionContext[Any] = ExecutionContext(
@@ -210,12 +217,15 @@ class Execution:
         self._resume(None)
 
     def _cancel(self) -> None:
+        if self.ended.is_set():
+            return
         if self.state == ExecutionState.PAUSED or self._condition is not None:
             self._condition = None
             self._append_server_event(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
         elif self._run is not None and self._task is not None:
             self._run.request_cancel()
             self._task.cancel()
+        self._engine.cancel_children(self)
 
     def _append_server_event(self, type: E, value: Any, state: ExecutionState) -> None:
         name, now = self.workflow.name, self._engine.now
@@ -265,6 +275,8 @@ class Engine:
         self._workflows: dict[str, Workflow[Any, Any]] = {}
         self._awaited: Execution | None = None
         self._children: dict[str, Execution] = {}
+        # Parents of the sub-workflows that end with them.
+        self._parents: dict[Execution, Execution] = {}
         self._virtual = VirtualLoop(is_interactive=is_interactive)
         self._virtual.loop.set_task_factory(track_children)
         self.environment = Environment(
@@ -329,6 +341,8 @@ class Engine:
         execution.events = list(events)
         if events and events[-1].type in _SETTLED:
             execution.state = _SETTLED[E(events[-1].type)]
+            if execution.state in _ENDED:
+                execution.ended.set()
             return execution
         await self.run_in_loop(execution.begin)
         return execution
@@ -387,18 +401,30 @@ class Engine:
             loop.call_later(delay_s, wake, context=contextvars.Context())
         for execution in self.executions:
             if execution.execution_id in condition.wake_on:
-                task = loop.create_task(execution.settled.wait(), context=contextvars.Context())
+                task = loop.create_task(execution.ended.wait(), context=contextvars.Context())
                 task.add_done_callback(lambda _: wake(), context=contextvars.Context())
 
-    def start_child(self, workflow: Any, input: Any, key: str) -> Execution:
-        """Starts a sub-workflow, once for each key. Called in the engine's loop."""
+    def start_child(
+        self, workflow: Any, input: Any, key: str, parent: Execution | None
+    ) -> Execution:
+        """Starts a sub-workflow, once for each key. Called in the engine's loop.
+
+        A cancel of `parent` cancels it.
+        """
         child = self._children.get(key)
         if child is None:
             child = self._create(workflow, input, f"{len(self.executions) + 1:032x}")
             self._children[key] = child
+            if parent is not None:
+                self._parents[child] = parent
             # In an empty context: the child must not count as part of its parent's run.
             contextvars.Context().run(child.begin)
         return child
+
+    def cancel_children(self, parent: Execution) -> None:
+        """Cancels the sub-workflows that end with an execution. Called in the engine's loop."""
+        for child in [child for child, of in self._parents.items() if of is parent]:
+            child._cancel()
 
     async def run_in_loop(self, func: Callable[[], T]) -> T:
         """Calls a function in the engine's loop and waits until the loop is idle."""

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from windlass._cache import DEFAULT_LIMITS, CacheKey
 from windlass._json import encode, loads
-from windlass._services import Approval, RunnableWorkflow, WorkflowTarget
+from windlass._services import Approval, NestedRun, RunnableWorkflow
 from windlass.domain.state import ExecutionState
 from windlass.errors import (
     ExecutionError,
@@ -33,6 +33,7 @@ class Child(Protocol):
     execution_id: str
     state: ExecutionState
     settled: asyncio.Event
+    ended: asyncio.Event
 
     @property
     def output(self) -> Any:
@@ -49,8 +50,8 @@ class Host(Protocol):
     def find_workflow(self, namespace: str, name: str) -> RunnableWorkflow | None:
         """Returns a registered workflow, or None."""
 
-    def start_child(self, workflow: Any, input: Any, key: str) -> Child:
-        """Starts a sub-workflow, once for each key."""
+    def start_child(self, workflow: Any, input: Any, key: str, parent: Any) -> Child:
+        """Starts a sub-workflow, once for each key; a cancel of `parent` cancels it."""
 
 
 class MemoryCache:
@@ -102,27 +103,31 @@ class EngineServices:
         """Returns the approval of a call."""
         return self._execution.approvals.get(call_id)
 
-    async def call_workflow(
-        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
-    ) -> Any:
+    async def start_workflow(self, nested: NestedRun) -> str:
+        """Starts another workflow in the engine."""
+        return self._start_child(nested).execution_id
+
+    async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
         """Runs another workflow in the engine."""
-        workflow = target.workflow or self._engine.find_workflow(target.namespace, target.name)
-        if workflow is None:
-            raise WorkflowNotFoundError(
-                f"the engine has no workflow '{target.namespace}/{target.name}'; "
-                "register it with engine.register, or call it as an object"
-            )
-        child = self._engine.start_child(workflow, input, key)
-        if not wait:
-            return child.execution_id
-        await child.settled.wait()
+        child = self._start_child(nested)
+        await (child.settled if fails_if_paused else child.ended).wait()
         if child.state == "COMPLETED":
             return child.output
         if child.state == "FAILED":
             failure = child.output
             raise ExecutionError(RecordedError(failure["type"], failure["message"], failure))
-        name = f"{target.namespace}/{target.name}"
-        raise ExecutionError(message=f"the workflow {name} is {child.state}")
+        raise ExecutionError(message=f"the workflow {nested.target} is {child.state}")
+
+    def _start_child(self, nested: NestedRun) -> Child:
+        target = nested.target
+        workflow = target.workflow or self._engine.find_workflow(target.namespace, target.name)
+        if workflow is None:
+            raise WorkflowNotFoundError(
+                f"the engine has no workflow '{target}'; "
+                "register it with engine.register, or call it as an object"
+            )
+        parent = self._execution if nested.on_cancel == "cancel" else None
+        return self._engine.start_child(workflow, nested.input, nested.key, parent)
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Keeps the progress for the test."""

@@ -9,6 +9,9 @@ from windlass._parking import WakeCondition
 from windlass._services import Approval
 from windlass.worker._models import Claim
 
+# Duration of one long poll for the result of another workflow, in seconds.
+CALL_WAIT_S = 20.0
+
 
 class Unavailable(Exception):
     """The server cannot be reached or cannot answer now; a retry may succeed."""
@@ -88,6 +91,9 @@ class Api(Protocol):
         """Returns the approval of a call, or None if none was requested."""
 
     async def run_workflow(
-        self, name: str, body: bytes, *, key: str, wait: bool, token: str | None
+        self, path: str, body: bytes, *, key: str, token: str | None
     ) -> dict[str, Any]:
-        """Starts a workflow, once per `key`, and returns the summary of its execution."""
+        """Starts a workflow, once per `key`, and returns the summary of its execution.
+
+        `path` is what follows `/workflows/` in the URL of the run.
+        """

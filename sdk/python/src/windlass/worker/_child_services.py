@@ -9,7 +9,7 @@ from typing import Any
 
 from windlass import errors
 from windlass._json import encode
-from windlass._services import Approval, WorkflowTarget
+from windlass._services import Approval, NestedRun
 from windlass.errors import ExecutionError, RecordedError, WorkflowNotFoundError
 from windlass.worker._frames import FrameKind
 from windlass.worker._progress_buffer import MAX_PENDING, encode_progress
@@ -57,11 +57,13 @@ class ChildServices:
         found = await self._call("find_approval", call_id)
         return None if found is None else Approval(**found)
 
-    async def call_workflow(
-        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
-    ) -> Any:
-        """Starts a workflow and waits until it has ended or is paused."""
-        return await self._call("call_workflow", target.namespace, target.name, input, key, wait)
+    async def start_workflow(self, nested: NestedRun) -> str:
+        """Starts a workflow."""
+        return str(await self._call("start_workflow", *_to_arguments(nested)))
+
+    async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
+        """Starts a workflow and waits until it has ended, or is paused."""
+        return await self._call("run_workflow", *_to_arguments(nested), fails_if_paused)
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Sends progress; callable from any thread. Beyond a limit, it is dropped."""
@@ -120,3 +122,8 @@ def _to_error(members: Mapping[str, Any]) -> Exception:
     if isinstance(kind, type) and issubclass(kind, ExecutionError):
         return kind(message=message)
     return ExecutionError(message=message)
+
+
+def _to_arguments(nested: NestedRun) -> list[Any]:
+    target = nested.target
+    return [target.namespace, target.name, nested.input, nested.key, nested.on_cancel]

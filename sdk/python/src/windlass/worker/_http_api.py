@@ -13,7 +13,7 @@ import aiohttp
 from windlass._json import encode, loads
 from windlass._parking import WakeCondition
 from windlass._services import Approval
-from windlass.worker._api import Unavailable
+from windlass.worker._api import CALL_WAIT_S, Unavailable
 from windlass.worker._http import HttpResponse, send
 from windlass.worker._models import Claim, parse_claim
 from windlass.worker._registration import Registration
@@ -29,9 +29,6 @@ ATTEMPT_HEADER = "X-Svc-Attempt"
 
 # A claim returns a new token in place of the one in the frame.
 EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
-
-# Duration of one long poll for the result of another workflow, in seconds.
-CALL_WAIT_S = 20.0
 
 _SESSION_REJECTED = frozenset({401, 403})
 
@@ -148,10 +145,9 @@ class HttpApi:
         )
 
     async def run_workflow(
-        self, name: str, body: bytes, *, key: str, wait: bool, token: str | None
+        self, path: str, body: bytes, *, key: str, token: str | None
     ) -> dict[str, Any]:
-        mode = f"sync?wait_for=paused&timeout={CALL_WAIT_S:g}" if wait else "async"
-        url = f"{self._settings.server_url}/workflows/{name}/run/{mode}"
+        url = f"{self._settings.server_url}/workflows/{path}"
         headers = {
             "Content-Type": "application/json",
             "Idempotency-Key": key,

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from windlass._entry import create_entry
 from windlass._json import encode, loads
 from windlass._parking import WakeCondition
-from windlass._services import WorkflowTarget
+from windlass._services import NestedRun, WorkflowTarget
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
 from windlass.worker._child_process import ChildProcess
@@ -223,8 +223,16 @@ class RemoteRun:
             case "find_approval", [str(call_id)]:
                 found = await services.find_approval(call_id)
                 return None if found is None else asdict(found)
-            case "call_workflow", [str(namespace), str(name), input, str(key), bool(wait)]:
-                target = WorkflowTarget(namespace, name)
-                return await services.call_workflow(target, input, key=key, wait=wait)
+            case "start_workflow", [*nested]:
+                return await services.start_workflow(_to_nested_run(*nested))
+            case "run_workflow", [*nested, bool(fails_if_paused)]:
+                run = _to_nested_run(*nested)
+                return await services.run_workflow(run, fails_if_paused=fails_if_paused)
             case _:
                 raise ValueError(f"unknown service {method!r}")
+
+
+def _to_nested_run(namespace: str, name: str, input: Any, key: str, on_cancel: Any) -> NestedRun:
+    if on_cancel not in {"cancel", "leave"}:
+        raise ValueError(f"unknown on_cancel {on_cancel!r}")
+    return NestedRun(WorkflowTarget(str(namespace), str(name)), input, str(key), on_cancel)

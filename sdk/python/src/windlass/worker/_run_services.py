@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from windlass._backoff import backoff
 from windlass._json import encode
-from windlass._services import Approval, WorkflowTarget
+from windlass._services import Approval, NestedRun
 from windlass.errors import (
     ExecutionError,
     RecordedError,
@@ -17,7 +17,7 @@ from windlass.errors import (
     TaskAuthorizationError,
     WorkflowNotFoundError,
 )
-from windlass.worker._api import Api, Refused, Unavailable
+from windlass.worker._api import CALL_WAIT_S, Api, Refused, Unavailable
 from windlass.worker._http import read_detail
 from windlass.worker._progress_buffer import ProgressBuffer
 
@@ -28,6 +28,8 @@ MAX_DELAY_S = 30.0
 # Bounds how long the server may be unavailable, not how long another workflow may take.
 ATTEMPTS = 10
 CALL_POLL_S = 0.5
+# Longer than the interval in which the server repeats a cancel.
+OWN_CANCEL_S = 30.0
 
 
 class RunServices:
@@ -90,30 +92,57 @@ class RunServices:
         """Reads the approval of a call."""
         return await self._call_api(lambda: self._api.find_approval(self._execution_id, call_id))
 
-    async def call_workflow(
-        self, target: WorkflowTarget, input: Any, *, key: str, wait: bool
-    ) -> Any:
-        """Starts a workflow and polls until it has ended or is paused."""
-        body = encode(input).encode()
-        name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
+    async def start_workflow(self, nested: NestedRun) -> str:
+        """Starts a workflow."""
+        summary = await self._request_run(nested, "async", {})
+        return str(summary["execution_id"])
+
+    async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
+        """Starts a workflow and polls until it has ended, or is paused."""
+        query = {"timeout": f"{CALL_WAIT_S:g}"}
+        if fails_if_paused:
+            query["wait_for"] = "paused"
         while True:
-            summary = await self._call_with_token(
-                lambda token: self._api.run_workflow(name, body, key=key, wait=wait, token=token),
-                missing=WorkflowNotFoundError(f"the workflow '{name}' does not exist"),
-            )
-            match summary["state"] if wait else None:
-                case None:
-                    return summary["execution_id"]
-                case "COMPLETED":
-                    return summary["output"]
-                case "FAILED":
-                    raise _to_error(summary["output"])
-                case "PAUSED" | "CANCELLED" as state:
-                    raise ExecutionError(message=f"the workflow {name} is {state}")
-                case _:
-                    # The request waits on the server; this delay is for servers that answer at
-                    # once.
-                    await asyncio.sleep(CALL_POLL_S)
+            summary = await self._request_run(nested, "sync", query)
+            state = summary["state"]
+            if state == "COMPLETED":
+                return summary["output"]
+            if state == "FAILED":
+                raise _to_error(summary["output"])
+            if state == "CANCELLED" and nested.on_cancel == "cancel":
+                await self._await_own_cancel()
+            if state == "CANCELLED" or (state == "PAUSED" and fails_if_paused):
+                raise ExecutionError(message=f"the workflow {nested.target} is {state}")
+            # The request waits on the server; this delay is for servers that answer at once.
+            await asyncio.sleep(CALL_POLL_S)
+
+    async def _await_own_cancel(self) -> None:
+        """Returns if this execution is not being cancelled.
+
+        A cancel of this execution cancels the nested run too, and this worker may learn of the
+        latter first. The workflow must not see it as a failure.
+        """
+        try:
+            claim = await self._call_api(lambda: self._api.claim(self._execution_id))
+        except RequestRefusedError:
+            # This execution has ended or belongs to another worker; the next checkpoint shows it.
+            await asyncio.sleep(OWN_CANCEL_S)
+            return
+        self._exec_token = claim.exec_token or self._exec_token
+        if claim.context.state == "CANCELLING":
+            await asyncio.sleep(OWN_CANCEL_S)
+
+    async def _request_run(
+        self, nested: NestedRun, mode: str, query: Mapping[str, str]
+    ) -> dict[str, Any]:
+        target = nested.target
+        name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
+        path = f"{name}/run/{mode}?{urlencode({**query, 'on_cancel': nested.on_cancel})}"
+        body = encode(nested.input).encode()
+        return await self._call_with_token(
+            lambda token: self._api.run_workflow(path, body, key=nested.key, token=token),
+            missing=WorkflowNotFoundError(f"the workflow '{target}' does not exist"),
+        )
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Adds the progress to the buffer."""
