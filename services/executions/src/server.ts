@@ -4,6 +4,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import { openService } from '@windlass/rpc/open-service'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
@@ -16,6 +17,7 @@ import { createExecutionWriter } from './engine/writer.ts'
 import { consumeEvents } from './events.ts'
 import { approvalsHandlers } from './handlers/approvals-service.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
+import { historyHandlers } from './handlers/history-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { cancelChildren } from './loops/cancel-children.ts'
 import { followChanges } from './loops/follow-ends.ts'
@@ -93,6 +95,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
+  rpc.serve(HistoryService, historyHandlers(db), access.history)
   const grpc = await service.listen()
   teardown.add('waiting dispatchers', async () => waiters.close())
   return { grpc }
