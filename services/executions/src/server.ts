@@ -25,6 +25,7 @@ import { relayTerminalEvents } from './loops/relay.ts'
 import { createRetentionSweep, deleteRemains } from './loops/retention.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
 import { wakeAwaiting } from './loops/wake.ts'
+import { observeQueue } from './observe.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
 import { readQueueUsage } from './store/queue-usage.ts'
@@ -58,6 +59,7 @@ export async function start(settings: Settings, runtime: Runtime) {
     relay.wake()
     wakeUps.onChanged(ids)
   }
+  teardown.add('metrics', observeQueue(db, waiters))
   const onChildrenDue = (ids: readonly string[]) => cancels.onChanged(ids)
   const onCommit = createNotifier({ bus, waiters, onFinished, onChildrenDue })
   const { claim_timeout, cancel_timeout, max_attempts } = settings.executions
