@@ -25,8 +25,7 @@ test('single process: runs, and resumes a paused execution', async () => {
   expect(await api.json('POST', path, { approved: true, by: 'me' })).toMatchObject({
     state: 'COMPLETED',
   })
-  for (const path of ['/health', '/console/'])
-    expect((await api.call('GET', path)).status, path).toBe(200)
+  expect((await api.call('GET', '/health')).status).toBe(200)
 })
 
 test('schema of one service missing: the others serve; back: its loops continue', async () => {

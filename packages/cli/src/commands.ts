@@ -1,5 +1,6 @@
 import type { Command } from './command.ts'
 import { adminCreateKey, adminReviewAnonymous } from './commands/admin.ts'
+import { archiveRestore, archiveShow } from './commands/archive.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
 import {
@@ -83,5 +84,7 @@ export const commands: readonly Command[] = [
   auditVerify,
   auditExport,
   auditPrune,
+  archiveRestore,
+  archiveShow,
   mcp,
 ]

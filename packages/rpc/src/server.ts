@@ -36,7 +36,6 @@ import {
 } from './call.ts'
 import { failureOf } from './failure-of.ts'
 import { LocalRpcServer } from './local-server.ts'
-import { measured } from './measured.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
@@ -93,12 +92,11 @@ export class RpcServer {
     handlers: Handlers<S>,
     access: RpcAccess<S>,
   ): void {
-    const adapted = Object.entries(handlers).map(([rpc, handler]) => {
+    const adapted = Object.entries(handlers).map(([rpc, handle]) => {
       const method = service[rpc] as MethodDefinition<unknown, unknown>
-      const handle = measured(method.path.slice(1), handler as Unary)
       this.#authorizer.add(method.path, access[rpc])
-      this.#rpcs.set(method.path, toRpcHandler(method, handle))
-      return [rpc, this.#unary(rpc, handle)]
+      this.#rpcs.set(method.path, toRpcHandler(method, handle as Unary))
+      return [rpc, this.#unary(rpc, handle as Unary)]
     })
     this.#server.addService(service, Object.fromEntries(adapted))
   }

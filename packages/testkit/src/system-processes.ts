@@ -9,7 +9,7 @@ import { Process } from './process.ts'
 
 export const ROOT = new URL('../../../', import.meta.url)
 
-export const SERVICES = [
+const SERVICES = [
   'identity',
   'catalog',
   'executions',

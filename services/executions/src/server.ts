@@ -4,10 +4,10 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
-import { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
-import { openService } from '@windlass/rpc/open-service'
+import { openService, type Service } from '@windlass/rpc/open-service'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
+import { openObjectStore } from '@windlass/runtime/object-store/open-object-store'
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
 import { createNotifier } from './engine/notify.ts'
@@ -17,7 +17,6 @@ import { createExecutionWriter } from './engine/writer.ts'
 import { consumeEvents } from './events.ts'
 import { approvalsHandlers } from './handlers/approvals-service.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
-import { historyHandlers } from './handlers/history-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { cancelChildren } from './loops/cancel-children.ts'
 import { followChanges } from './loops/follow-ends.ts'
@@ -25,7 +24,6 @@ import { relayTerminalEvents } from './loops/relay.ts'
 import { createRetentionSweep, deleteRemains } from './loops/retention.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
 import { wakeAwaiting } from './loops/wake.ts'
-import { observeQueue } from './observe.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
 import { readQueueUsage } from './store/queue-usage.ts'
@@ -59,7 +57,6 @@ export async function start(settings: Settings, runtime: Runtime) {
     relay.wake()
     wakeUps.onChanged(ids)
   }
-  teardown.add('metrics', observeQueue(db, waiters))
   const onChildrenDue = (ids: readonly string[]) => cancels.onChanged(ids)
   const onCommit = createNotifier({ bus, waiters, onFinished, onChildrenDue })
   const { claim_timeout, cancel_timeout, max_attempts } = settings.executions
@@ -75,14 +72,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   startLoop('sweep', SWEEP_MS, () => expireOverdue(db, writer, log))
   startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus, writer))
   startLoop('delete keys', KEY_CLEANUP_MS, () => keys.deleteExpired(db, KEY_CLEANUP_BATCH))
-  startLoop('delete remains', KEY_CLEANUP_MS, () => deleteRemains(db))
-  const { retention } = settings
-  if (retention.enabled)
-    startLoop(
-      'retention',
-      retention.sweep_interval * 1_000,
-      createRetentionSweep(db, retention, log),
-    )
+  await startRetention(service, settings, runtime)
   const unsubscribe = consumeEvents(bus, db, writer)
   teardown.add('events', unsubscribe)
 
@@ -97,8 +87,21 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
-  rpc.serve(HistoryService, historyHandlers(db), access.history)
   const grpc = await service.listen()
   teardown.add('waiting dispatchers', async () => waiters.close())
   return { grpc }
+}
+
+/** Starts the loops that delete, and opens the archive if there is one. */
+async function startRetention(
+  { db, startLoop }: Pick<Service, 'db' | 'startLoop'>,
+  { retention, archive }: Settings,
+  { log, teardown }: Runtime,
+): Promise<void> {
+  startLoop('delete remains', KEY_CLEANUP_MS, () => deleteRemains(db))
+  if (!retention.enabled) return
+  const objects = archive.url === '' ? undefined : await openObjectStore(archive)
+  teardown.add('archive', () => objects?.close())
+  const sweep = createRetentionSweep({ db, settings: retention, log, objects })
+  startLoop('retention', retention.sweep_interval * 1_000, sweep)
 }

@@ -1,4 +1,5 @@
 import { newId } from '@windlass/runtime/ids'
+import type { ObjectStore } from '@windlass/runtime/object-store/object-store'
 import { type Db, openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase } from '@windlass/testkit/database'
@@ -89,11 +90,15 @@ const rules: RetentionSettings = {
 }
 
 /** Runs complete sweeps under these settings. */
-export async function sweep(db: Db, settings: Partial<RetentionSettings> = {}, replicas = 1) {
+export async function sweep(
+  db: Db,
+  settings: Partial<RetentionSettings> = {},
+  { replicas = 1, objects }: { replicas?: number; objects?: ObjectStore } = {},
+) {
   const log = { info: () => {} }
   await Promise.all(
     Array.from({ length: replicas }, async () => {
-      const round = createRetentionSweep(db, { ...rules, ...settings }, log)
+      const round = createRetentionSweep({ db, settings: { ...rules, ...settings }, log, objects })
       while (await round());
     }),
   )

@@ -59,7 +59,7 @@ test('ages by namespace and by workflow, in batches of one: each workflow by its
 test('a maximum, swept by three replicas at once: exactly the oldest are deleted', async () => {
   const rows = Array.from({ length: 20 }, (_, i) => ({ days: 20 - i, workflow: `n${i % 3}/w` }))
   const { db, ids } = await withExecutions(...rows, { state: 'SCHEDULED' })
-  await sweep(db, { max_executions: 7, batch_size: 3 }, 3)
+  await sweep(db, { max_executions: 7, batch_size: 3 }, { replicas: 3 })
   // A replica that finds another one at work leaves the rest to it, or to its own next sweep.
   await sweep(db, { max_executions: 7, batch_size: 3 })
   await expectKept(db, ids.slice(13))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { expecting } from './expectations.ts'
-import { count, flag, number, seconds, table } from './setting-types.ts'
+import { address, count, flag, number, seconds, table } from './setting-types.ts'
 
 /** More is a mistake, and would leave the range of a timestamp. */
 const MAX_DAYS = 36_500
@@ -74,4 +74,19 @@ export const retention = table({
     'a whole number from 1 to 10000',
     count.pipe(z.int().min(1).max(10_000)),
   ).default(500),
+})
+
+/** Store to which finished executions are written before retention deletes them. */
+export const archive = table({
+  /** `s3://BUCKET/PREFIX`, or a file:// URL or absolute path of a directory; empty: none. */
+  url: z
+    .string()
+    .regex(/^$|^s3:\/\/[^/]+|^file:\/\/\/|^\//, 'must be s3://BUCKET/PREFIX, or an absolute path')
+    .default(''),
+  /** URL of an S3-compatible server; unset: Amazon's. */
+  endpoint: address.optional(),
+  region: z.string().min(1).default('us-east-1'),
+  /** Both, or none: then the client uses the credentials of its environment. */
+  access_key_id: z.string().min(1).optional(),
+  secret_access_key: z.string().min(1).optional(),
 })

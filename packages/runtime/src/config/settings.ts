@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { admin } from './admin-settings.ts'
 import { expecting } from './expectations.ts'
-import { retention } from './retention-settings.ts'
+import { archive, retention } from './retention-settings.ts'
 import {
   address,
   count,
@@ -217,6 +217,7 @@ export const Settings = table({
   quotas,
   executions,
   retention,
+  archive,
   dispatcher: table({ stream_host: z.string().default('127.0.0.1'), stream_port: port.default(0) }),
   scheduling: table({
     auto_schedule_enabled: flag.default(true),

@@ -14,9 +14,6 @@ export interface ColocatedService {
   tier: number
 }
 
-/** The service on whose admin port the metrics of the process are: once, or they would be summed. */
-const METRICS_SERVICE = 'gateway'
-
 /** Environment variables of each service, as a process of its own would have them. */
 export type Environments = Record<string, NodeJS.ProcessEnv>
 
@@ -64,8 +61,7 @@ async function startAll(services: readonly OneService[], teardown: Teardown) {
   }
   const starting = services.map(async ({ name, start, env, runtime }) => {
     const settings = loadSettings(env)
-    const component = name === METRICS_SERVICE ? 'all' : undefined
-    const ports = await startOne(start, settings, runtime, { hasAdminPort: true, component })
+    const ports = await startOne(start, settings, runtime, true)
     return { name, ports, drainMs: drainMsOf(settings) }
   })
   // Those that do start are stopped as well if another one cannot.

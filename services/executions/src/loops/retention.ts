@@ -15,6 +15,7 @@
  * round of the loop handles one page:
  *
  *   read     the page, and of it what has expired (store/expired.ts has the conditions)
+ *   archive  these, if there is one; a failure ends the round, and nothing is deleted
  *   begin
  *     pg_try_advisory_xact_lock   another replica sweeps: this sweep ends
  *     lock the rows that are not locked
@@ -39,9 +40,11 @@
  *     back, and each statement on the executions themselves would lock every partition. See ADR 18.
  *   - An index on `finished_at`: one more entry to write for each execution, for a read of each hour.
  */
-import type { Db } from '@windlass/runtime/postgres/db'
+import type { ObjectStore } from '@windlass/runtime/object-store/object-store'
+import type { Db, Queries } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { planSweep, type RetentionRules, type SweepTask } from '../domain/sweep-plan.ts'
+import { archiveExecutions } from '../engine/archive.ts'
 import * as store from '../store/expired.ts'
 
 /** Rows of the index that a round reads at most. */
@@ -54,12 +57,17 @@ export interface RetentionSettings extends RetentionRules {
   batch_size: number
 }
 
+interface RetentionDeps {
+  db: Db
+  settings: RetentionSettings
+  log: Pick<Logger, 'info'>
+  /** Store to which executions are written before they are deleted. */
+  objects?: ObjectStore | undefined
+}
+
 /** Creates the round of the sweep loop. It resolves to true until the sweep is complete. */
-export function createRetentionSweep(
-  db: Db,
-  settings: RetentionSettings,
-  log: Pick<Logger, 'info'>,
-) {
+export function createRetentionSweep(deps: RetentionDeps) {
+  const { db, settings, log } = deps
   let tasks: SweepTask[] | undefined
   let deleted = 0
 
@@ -67,7 +75,7 @@ export function createRetentionSweep(
     tasks ??= planSweep(settings, await store.listWorkflows(db))
     const [task] = tasks
     if (task) {
-      const done = await runTask(db, settings, task)
+      const done = await runTask(deps, task)
       deleted += done.deleted
       if (done.after) task.after = done.after
       else tasks.shift()
@@ -92,20 +100,25 @@ interface Done {
   isLocked?: boolean
 }
 
-async function runTask(db: Db, settings: RetentionSettings, task: SweepTask): Promise<Done> {
+async function runTask(deps: RetentionDeps, task: SweepTask): Promise<Done> {
+  const { db, settings, objects } = deps
+  const limit = Math.min(settings.batch_size, await excessOf(db, settings, task))
+  if (limit <= 0) return { deleted: 0 }
   const page = await store.scan(db, task, SCAN)
   const ids = page.map(({ execution_id }) => execution_id)
-  const expired = await store.filterExpired(db, task, ids, settings.batch_size)
+  const expired = await store.filterExpired(db, task, ids, limit)
   const taken = withinEvents(expired)
-  const isCut = taken.length < expired.length || expired.length === settings.batch_size
+  const isCut = taken.length < expired.length || expired.length === limit
   const after = isCut ? taken.at(-1) : page.length === SCAN ? page.at(-1) : undefined
   if (taken.length === 0) return { deleted: 0, after }
+  if (objects) await archiveExecutions(db, objects, taken)
   const deleted = await deleteBatch(db, settings, task, taken)
-  if (deleted === undefined) return { deleted: 0, isLocked: true }
-  // The maximum is reached.
-  if (deleted < taken.length && task.rule === 'excess') return { deleted }
-  return { deleted, after }
+  return deleted === undefined ? { deleted: 0, isLocked: true } : { deleted, after }
 }
+
+/** Number of executions above the maximum; no limit for tasks with an age. */
+const excessOf = async (db: Queries, { max_executions }: RetentionSettings, { rule }: SweepTask) =>
+  rule === 'excess' ? (await store.countFinished(db)) - max_executions : Infinity
 
 /** The first executions, with at most MAX_EVENTS log entries; larger logs are deleted later. */
 function withinEvents(expired: readonly store.Expired[]): store.Expired[] {
@@ -122,20 +135,19 @@ const isLarge = (last_seq: number) => last_seq > MAX_EVENTS
 /** Deletes what a task names of these executions; undefined if another replica sweeps. */
 const deleteBatch = (
   db: Db,
-  { max_executions }: RetentionSettings,
-  { rule }: SweepTask,
+  settings: RetentionSettings,
+  task: SweepTask,
   expired: readonly store.Expired[],
 ): Promise<number | undefined> =>
   db.tx(async (tx) => {
     if (!(await store.lockSweep(tx))) return undefined
-    const excess = rule === 'excess' ? (await store.countFinished(tx)) - max_executions : Infinity
-    const wanted = expired.slice(0, Math.max(0, excess))
+    const wanted = expired.slice(0, Math.max(0, await excessOf(tx, settings, task)))
     const ids = await store.lockRows(
       tx,
       wanted.map(({ execution_id }) => execution_id),
     )
     if (ids.length === 0) return 0
-    if (rule === 'logs') await store.deleteLogs(tx, ids)
+    if (task.rule === 'logs') await store.deleteLogs(tx, ids)
     else {
       const large = wanted.filter(({ last_seq }) => isLarge(last_seq))
       await store.deleteExecutions(

@@ -49,6 +49,7 @@ const ageLimit = (days: number): Sql =>
   sql`clock_timestamp() - ${days * 86_400}::float8 * interval '1 second'`
 
 export interface Expired extends CreationPosition {
+  created_ms: number
   last_seq: number
 }
 
@@ -66,9 +67,12 @@ export const filterExpired = (
 ) =>
   db.rows<Expired>(sql`
     with published as (${publishedUntil})
-    select e.execution_id, e.created_at::text, e.last_seq from executions e, published
+    select e.execution_id, e.created_at::text, e.last_seq,
+           floor(extract(epoch from e.created_at) * 1000)::float8 as created_ms
+      from executions e, published
      where e.execution_id = any(${ids}::uuid[])
        and e.finished_at <= least(${ageLimit(days)}, published.until)
+       and (e.restored_at is null or e.restored_at <= ${ageLimit(days)})
        ${rule === 'logs' ? sql`and not e.log_deleted` : sql``}
        and not exists (select from wake_conditions w where w.wakes_on = e.execution_id)
        and not exists (select from executions p

@@ -4,7 +4,6 @@ import { GenerationCache } from './generation-cache.ts'
 function setup() {
   const now = { generation: 'a' as string | undefined, value: 1 }
   const cache = new GenerationCache(
-    'tested',
     async () => now.generation,
     async (key) => `${key}${now.value}`,
   )
@@ -34,7 +33,6 @@ test('the generation changes during a fetch: its value is not used under the new
   const now = { generation: 'a' }
   let finish: (value: string) => void = () => {}
   const cache = new GenerationCache(
-    'tested',
     async () => now.generation,
     () => new Promise<string>((resolve) => (finish = resolve)),
   )
@@ -53,7 +51,6 @@ test('the generation changes during a fetch: its value is not used under the new
 test('a failed fetch: not cached', async () => {
   let calls = 0
   const cache = new GenerationCache(
-    'tested',
     async () => 'a',
     async () => {
       calls++

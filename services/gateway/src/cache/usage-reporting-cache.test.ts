@@ -10,7 +10,7 @@ function setup() {
       if (state.fails) throw new Error('away')
       return `${key}${state.fetches}`
     },
-    { name: 'tested', reportIntervalMs: 1_000, now: () => state.now },
+    { reportIntervalMs: 1_000, now: () => state.now },
   )
   return { state, cache }
 }

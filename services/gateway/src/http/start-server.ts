@@ -4,7 +4,6 @@ import { clientAddress } from '@windlass/runtime/http/client-address'
 import { type HttpServer, httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import { readServerTls } from '@windlass/runtime/tls/server-tls'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
-import { httpOpenRequests } from '../metrics.ts'
 import type { Route } from '../route/route.ts'
 import type { ServerContext } from './handle.ts'
 import { discardBody, hasBody } from './read-body.ts'
@@ -92,14 +91,7 @@ export async function startServer<Deps>(
       logRequest(context, ctx)
     },
   })
-  const stopObserving = httpOpenRequests.observe((report) => report(context.openRequests.size))
-  return {
-    port: http.port,
-    async stop() {
-      await stop(http, context)
-      stopObserving()
-    },
-  }
+  return { port: http.port, stop: () => stop(http, context) }
 }
 
 /** Accepts no new requests, ends streams, and waits for responses in progress up to the limits above. */
