@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crash_cuts import total_cuts
 from effects import effects
 from server_fake import BOOTSTRAP, FakeServer, serve
 from windlass.worker import Settings, Worker
@@ -83,3 +84,9 @@ async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
         while not (result := condition()):
             await asyncio.sleep(0.005)
         return result
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Shows how much the crash tests of the examples have tried."""
+    if cuts := total_cuts():
+        terminalreporter.write_line(f"examples: crashed at {cuts} places")

@@ -14,6 +14,7 @@ from uuid import UUID
 
 import pytest
 
+from windlass import ExecutionContext, ExecutionEvent
 from windlass._call_id import _full_text, _NotPlain, _PlainText, call_id
 
 
@@ -147,3 +148,14 @@ def test_plain_value_of_many_levels_has_the_full_text() -> None:
     with pytest.raises(_NotPlain):
         _PlainText().of(deep, 0)
     assert call_id("task", {}, [deep], {}).startswith("task_")
+
+
+def test_context_is_identified_by_what_does_not_change() -> None:
+    def context(**members: Any) -> ExecutionContext[Any]:
+        return ExecutionContext(workflow_name="w", input={1}, **members)
+
+    event = ExecutionEvent("TASK_STARTED", "s", "n", None, "2026-01-02T03:04:05Z", "0")
+    later = context(state="RUNNING", events=[event])
+    assert call_id("t", {}, [context()], {}) == call_id("t", {}, [later], {})
+    other = ExecutionContext(workflow_name="w", input={2})
+    assert call_id("t", {}, [context()], {}) != call_id("t", {}, [other], {})

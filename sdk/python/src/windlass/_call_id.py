@@ -23,6 +23,7 @@ from typing import Any
 from uuid import UUID
 
 from windlass._json import MAX_LEVELS, TOO_DEEP, convert_nested, quote_json
+from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import UnserializableError
 
 
@@ -184,6 +185,11 @@ def _set_form(value: Any) -> Any:
     return _Form(__set__=sorted((_reduce(item) for item in value), key=json.dumps))
 
 
+def _context_form(context: ExecutionContext[Any]) -> Any:
+    """The parts that are the same in every run: state and log grow."""
+    return _Form(__context__=[context.workflow_namespace, context.workflow_name, context.input])
+
+
 _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((set, frozenset), _set_form),
     ((bytes, bytearray), lambda value: _Form(__bytes__=value.hex())),
@@ -192,6 +198,7 @@ _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((datetime, date, time), lambda value: value.isoformat()),
     (timedelta, lambda value: value.total_seconds()),
     ((Decimal, UUID, PurePath), str),
+    (ExecutionContext, _context_form),
 )
 
 

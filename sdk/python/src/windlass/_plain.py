@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
+from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import describe_error
 
 Encode = Callable[[Any], Any]
@@ -60,6 +61,8 @@ def to_display_form(value: Any) -> Any:
         return value.__qualname__
     if (stable := getattr(value, "__windlass_id__", None)) is not None:
         return str(stable)
+    if isinstance(value, ExecutionContext):
+        return value.execution_id  # not its log
     if callable(value):
         return type(value).__name__
     try:

@@ -13,6 +13,7 @@ from typing import Any
 from windlass._mismatch import PAUSE_NAME
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
+from windlass.output_storage import parse_reference
 from windlass.testing._engine import START, Engine, Execution
 from windlass.workflow import Workflow
 
@@ -199,6 +200,10 @@ def _outcomes(events: Sequence[ExecutionEvent]) -> Mapping[str, str]:
 def _canonical(value: Any) -> str:
     if isinstance(value, dict) and "traceback" in value:
         value = {name: value.get(name) for name in ("type", "message")}
+    reference = parse_reference(value)
+    if reference is not None and reference.storage_type != "inline":
+        # Each run stores the value at another place.
+        value = [reference.storage_type, reference.reference_id]
     return json.dumps(value, sort_keys=True)
 
 
