@@ -108,6 +108,10 @@ class FakeServer:
         # Announced additions to the protocol.
         self.features: list[str] = []
         self.refuses_parking = False
+        # Seconds until the first checkpoint, the claim; None: executions have to be claimed.
+        self.delivers_s: float | None = None
+        # False: like a replica of an earlier release, it takes no checkpoint for a claim.
+        self.takes_first_checkpoints = True
         # Execution tokens that are accepted, and path and credential of each request of a worker.
         self.execution_tokens: set[str] = set()
         self.credentials: list[tuple[str, str]] = []
@@ -156,7 +160,10 @@ class FakeServer:
     def resend_frame(self, stored: StoredExecution) -> None:
         """Sends the frame of an execution again."""
         kind = "execution_resumed" if stored.state.startswith("RESUME") else "execution_scheduled"
-        members = json.dumps({"workflow": stored.workflow, **stored.extra})
+        extra = dict(stored.extra)
+        if self.delivers_s is not None:
+            extra["claim"] = {"generation": stored.generation, "timeout": self.delivers_s}
+        members = json.dumps({"workflow": stored.workflow, **extra})
         self.frame(stored.worker, kind, f'{members[:-1]}, "context": {stored.context()}}}')
 
     def resume(self, stored: StoredExecution, body: Any, worker: str | None = None) -> None:
@@ -283,16 +290,21 @@ class FakeServer:
         stored = self.executions.get(request.match_info["id"])
         if stored is None:
             return web.json_response({"detail": "not found"}, status=404)
-        if stored.worker != request.match_info["name"] or stored.state in TERMINAL:
+        sent = request.headers.get(GENERATION)
+        is_stale = sent not in {None, str(stored.generation)}
+        if stored.worker != request.match_info["name"] or stored.state in TERMINAL or is_stale:
             return web.json_response({"detail": "stale-claim: not yours"}, status=409)
-        if stored.state in {"SCHEDULED", "RESUME_SCHEDULED"}:
-            resumed = stored.state == "RESUME_SCHEDULED"
-            stored.state = "RESUME_CLAIMED" if resumed else "CLAIMED"
-            stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
+        self._mark_claimed(stored)
         headers = {GENERATION: str(stored.generation), "X-Svc-Attempt": str(1 + stored.crashes)}
         if token := stored.renewals.pop(0) if stored.renewals else None:
             headers[EXECUTION_TOKEN_HEADER] = token
         return web.Response(text=stored.context(), content_type="application/json", headers=headers)
+
+    def _mark_claimed(self, stored: StoredExecution) -> None:
+        if stored.state in {"SCHEDULED", "RESUME_SCHEDULED"}:
+            resumed = stored.state == "RESUME_SCHEDULED"
+            stored.state = "RESUME_CLAIMED" if resumed else "CLAIMED"
+            stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
 
     async def _checkpoint(self, request: web.Request) -> web.Response:
         stored = self.executions.get(request.match_info["id"])
@@ -301,6 +313,11 @@ class FakeServer:
         body = loads(await request.text())
         if refusal := self._fence(request, stored):
             return refusal
+        is_unclaimed = stored.state in {"SCHEDULED", "RESUME_SCHEDULED"}
+        takes_it = self.delivers_s is not None and self.takes_first_checkpoints
+        if is_unclaimed and not (takes_it and GENERATION in request.headers):
+            return web.json_response({"detail": "stale-claim: not claimed"}, status=409)
+        self._mark_claimed(stored)
         stored.checkpoints.append(body)
         stored.checkpoint_texts.append(await request.text())
         known = {(event["id"], event["type"]) for event in stored.events}

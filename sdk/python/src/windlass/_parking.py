@@ -22,7 +22,7 @@ same waits; a sleep and a retry delay take their start from the log, a call find
 that it had started. So a run that is parked or woken too early loses time, never correctness.
 
 Times are those of the server: the condition counts from the time at which the server recorded the
-claim, because a worker with another clock would park again and again.
+claim or the lease, because a worker with another clock would park again and again.
 
 Not parked
 ----------
@@ -265,14 +265,25 @@ class Parking:
         return WakeCondition(wake_at, tuple(ids[:MAX_AWAITED]))
 
     def _server_time(self) -> datetime:
-        """Returns the time at which the server recorded the claim, or else this machine's time."""
-        claims = {E.WORKFLOW_CLAIMED, E.WORKFLOW_RESUME_CLAIMED}
+        """Returns the time at which the server recorded the claim, or else this machine's time.
+
+        If the first checkpoint is the claim, that of the lease, shortly before.
+        """
         events = self._run.context.events
-        time = next((event.time for event in reversed(events) if event.type in claims), None)
+        time = next((event.time for event in reversed(events) if event.type in _STARTS), None)
         if time is None:
             return self._run.environment.clock()
         return datetime.fromisoformat(time).astimezone(UTC)
 
+
+_STARTS = frozenset(
+    {
+        E.WORKFLOW_SCHEDULED,
+        E.WORKFLOW_CLAIMED,
+        E.WORKFLOW_RESUME_SCHEDULED,
+        E.WORKFLOW_RESUME_CLAIMED,
+    }
+)
 
 # Timers of the waits themselves belong to no run.
 _no_run = contextvars.Context

@@ -69,6 +69,11 @@ test('dispatch frame of a lease that the first checkpoint may claim: generation 
   expect(data.claim).toEqual({ generation: 26, timeout: 1.5 })
 })
 
+test('dispatch frame of a transient execution: has to be claimed', () => {
+  const transient = part({ metadata_json: '{"durability":"transient"}' })
+  expect(read(dispatchFrame(lease({ claim_ms: 1_500 }), transient)).data.claim).toBeUndefined()
+})
+
 test('dispatch frame: exactly the members of the worker protocol', () => {
   const { id, event, data } = read(dispatchFrame(lease(), part()))
 

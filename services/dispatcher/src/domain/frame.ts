@@ -8,6 +8,8 @@ export interface WorkflowPart {
   workflow: string
   /** `,"runner":…,"transient":true`, for what the workflow declares; else empty. */
   options: string
+  /** Its executions run once at most, so each has to be claimed before it runs. */
+  isTransient: boolean
 }
 
 export const PING = 'event: ping\ndata: {}\n\n'
@@ -17,6 +19,7 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
   const { id, namespace, name, imports, version } = workflow
   const metadata = workflow.metadata_json || '{}'
   const { runner, durability } = JSON.parse(metadata) as { runner?: unknown; durability?: unknown }
+  const isTransient = durability === 'transient'
   return {
     workflow:
       `{"id":${quote(id)},"namespace":${quote(namespace)},"name":${quote(name)},` +
@@ -25,17 +28,18 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
       `"schedule":null,"metadata":${metadata}}`,
     options:
       (typeof runner === 'string' ? `,"runner":${quote(runner)}` : '') +
-      (durability === 'transient' ? ',"transient":true' : ''),
+      (isTransient ? ',"transient":true' : ''),
+    isTransient,
   }
 }
 
 /** Frame that dispatches a leased execution. Payloads are spliced in unchanged. */
 export function dispatchFrame(
   { execution, log, resumed, execution_token, claim_ms }: Lease & { execution: Execution },
-  { workflow, options }: WorkflowPart,
+  { workflow, options, isTransient }: WorkflowPart,
 ): string {
   const token = execution_token === '' ? '' : `,"exec_token":${quote(execution_token)}`
-  const claim = claim_ms ? `,"claim":${claimOf(execution, claim_ms)}` : ''
+  const claim = claim_ms && !isTransient ? `,"claim":${claimOf(execution, claim_ms)}` : ''
   return frame(
     resumed ? 'execution_resumed' : 'execution_scheduled',
     frameId(execution, execution.claim_generation),

@@ -38,8 +38,14 @@ class Api(Protocol):
     def authorizes_tasks(self) -> bool:
         """True if the server requires an authorization check before each task."""
 
-    async def claim(self, execution_id: str) -> Claim:
-        """Claims an execution for this worker. Repeating it returns the same claim."""
+    async def claim(self, execution_id: str, generation: str | None = None) -> Claim:
+        """Claims an execution for this worker. Repeating it returns the same claim.
+
+        With `generation`, it is refused unless that is the current claim generation.
+        """
+
+    def adopt(self, claim: Claim) -> None:
+        """Takes the credential of an execution that is claimed by its first checkpoint."""
 
     def forget(self, execution_id: str) -> None:
         """Drops the credential of an execution that has ended or belongs to another worker."""

@@ -8,7 +8,9 @@ import time
 
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
+from windlass.worker._api import Refused
 from windlass.worker._checkpoint import Checkpoints
+from windlass.worker._confirmation import Confirmation
 from windlass.worker._delivery import DeliveryResult, deliver, release
 from windlass.worker._delta import Delta
 from windlass.worker._models import Assignment, Claim
@@ -39,12 +41,16 @@ class Execution:
         self._progress = ProgressBuffer(
             loop, worker_context.api, self.execution_id, claim.generation
         )
+        self._confirmation = Confirmation(
+            worker_context.api, claim, assignment.delivery, self.supersede
+        )
         services = RunServices(
             loop,
             worker_context.api,
             self._progress,
             self.execution_id,
             claim.exec_token or assignment.exec_token,
+            self._confirmation,
         )
         self._run = worker_context.runner.create_run(assignment, claim, services, self._progress)
         self._outbox = self._run.outbox
@@ -53,6 +59,7 @@ class Execution:
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
         started_at = time.monotonic()
+        self._confirmation.start()
         self._run.start()
         result = DeliveryResult.DELIVERED
         is_settled = False
@@ -67,6 +74,7 @@ class Execution:
             if not is_settled:
                 self._run.abort()
                 self._outbox.abandon()
+            self._confirmation.stop()
         if not is_settled and not self._is_lost:
             await self._end_unsettled(result)
 
@@ -96,9 +104,20 @@ class Execution:
     async def _post_checkpoint(self, body: bytes, deadline_s: float | None) -> DeliveryResult:
         async def post() -> None:
             if not self._is_lost:
-                await self._api.checkpoint(self.execution_id, body, self.generation)
+                await self._checkpoint(body)
 
         return await deliver(post, f"checkpoint of {self.execution_id}", deadline_s)
+
+    async def _checkpoint(self, body: bytes) -> None:
+        try:
+            await self._api.checkpoint(self.execution_id, body, self.generation)
+        except Refused as refused:
+            if self._confirmation.is_confirmed or not refused.is_stale:
+                raise
+            # A replica of an earlier release does not take a checkpoint for a claim.
+            await self._confirmation.claim()
+            await self._api.checkpoint(self.execution_id, body, self.generation)
+        self._confirmation.confirm()
 
     async def _end_unsettled(self, result: DeliveryResult) -> None:
         if result is DeliveryResult.NOT_OWNED:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import sys
+import time
+from collections import OrderedDict
 from collections.abc import Coroutine
 from typing import Any
 
@@ -15,6 +18,7 @@ from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import release
 from windlass.worker._execution import Execution
 from windlass.worker._models import Assignment, Cancellation, Claim
+from windlass.worker._suspension import SuspensionWatch
 from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
@@ -25,6 +29,9 @@ CLAIM_FIRST_DELAY_S = 0.3
 CLAIM_MAX_DELAY_S = 3.0
 
 FAULT_DELAY_S = 5.0
+
+# A repeated frame follows within the claim deadline.
+MAX_KNOWN_GENERATIONS = 4096
 
 # Limit for sending the entries and releases of executions that did not end in time.
 RELEASE_TIMEOUT_S = 10.0
@@ -42,17 +49,24 @@ class Executions:
         self._claiming: dict[str, bool] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_draining = False
+        # Highest claim generation of executions that were received lately.
+        self._generations: OrderedDict[str, int] = OrderedDict()
+        self._suspensions = SuspensionWatch()
 
     def __len__(self) -> int:
         return len(self._running) + len(self._claiming)
 
     def accept(self, assignment: Assignment) -> None:
         """Claims and runs an execution, or releases it if the worker is full or draining."""
+        delivery = assignment.delivery
+        if delivery is not None and self._is_repeated(delivery.claim):
+            return
         # The server limits the number of executions, but it frees a slot before this worker does.
         # The limit here is therefore twice the number of slots. 0 slots mean no limit.
         limit = 2 * self._settings.max_concurrent_executions
         if self._is_draining or 0 < limit <= len(self):
-            self._spawn(release(self._api, assignment.execution_id, None))
+            generation = delivery.claim.generation if delivery else None
+            self._spawn(release(self._api, assignment.execution_id, generation))
         elif assignment.execution_id not in self._claiming:
             # Set before the task starts: the next frame may be in the same chunk.
             self._claiming[assignment.execution_id] = False
@@ -66,6 +80,8 @@ class Executions:
         elif context.execution_id in self._claiming:
             self._claiming[context.execution_id] = True
         elif context.current_worker == self._settings.name:
+            # Its dispatch may follow.
+            self._remember(context.execution_id, sys.maxsize)
             self._spawn(self._confirm_cancelled(cancellation))
 
     async def drain(self, timeout_s: float) -> None:
@@ -80,6 +96,7 @@ class Executions:
 
     async def close(self) -> None:
         """Cancels all tasks at once, without releasing their executions."""
+        self._suspensions.stop()
         for task in self._tasks:
             task.cancel()
         if self._tasks:
@@ -98,7 +115,7 @@ class Executions:
     async def _process(self, assignment: Assignment) -> None:
         execution_id = assignment.execution_id
         try:
-            claim = await self._claim(execution_id)
+            claim = await self._obtain_claim(assignment)
         finally:
             cancelled = self._claiming.pop(execution_id)
         if claim is None:
@@ -107,6 +124,8 @@ class Executions:
             if claim.generation in {None, running.generation}:
                 return  # a duplicate frame
             running.supersede()
+        if claim.generation is not None:
+            self._remember(execution_id, int(claim.generation))
         execution = Execution(self._worker_context, assignment, claim)
         self._running[execution_id] = execution
         if cancelled:
@@ -122,6 +141,28 @@ class Executions:
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
                 self._api.forget(execution_id)
+
+    async def _obtain_claim(self, assignment: Assignment) -> Claim | None:
+        delivery = assignment.delivery
+        # The age of a frame that waited in the socket is not known.
+        if delivery is None or self._suspensions.may_be_late:
+            return await self._claim(assignment.execution_id)
+        if time.monotonic() - delivery.received_at > delivery.timeout_s:
+            log.warning("execution %s was not begun in time", assignment.execution_id)
+            return None
+        self._api.adopt(delivery.claim)
+        return delivery.claim
+
+    def _is_repeated(self, claim: Claim) -> bool:
+        """True if this claim, or a later one of its execution, was received before."""
+        known = self._generations.get(claim.context.execution_id)
+        return known is not None and int(claim.generation or 0) <= known
+
+    def _remember(self, execution_id: str, generation: int) -> None:
+        self._generations[execution_id] = generation
+        self._generations.move_to_end(execution_id)
+        if len(self._generations) > MAX_KNOWN_GENERATIONS:
+            self._generations.popitem(last=False)
 
     async def _claim(self, execution_id: str) -> Claim | None:
         delays = backoff(CLAIM_FIRST_DELAY_S, CLAIM_MAX_DELAY_S)

@@ -49,17 +49,21 @@ class HttpApi:
     def authorizes_tasks(self) -> bool:
         return self._registration.authorizes_tasks
 
-    async def claim(self, execution_id: str) -> Claim:
-        response = await self._post(f"/claim/{execution_id}")
+    async def claim(self, execution_id: str, generation: str | None = None) -> Claim:
+        response = await self._post(f"/claim/{execution_id}", generation=generation)
         try:
             claim = _parse_claim(response)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise Unavailable(f"invalid claim response: {error!r}") from error
+        self.adopt(claim)
+        return claim
+
+    def adopt(self, claim: Claim) -> None:
+        execution_id = claim.context.execution_id
         self._execution_tokens.pop(execution_id, None)
         if claim.exec_token and "execution_tokens" in self._registration.session.features:
             token = _ExecutionToken(claim.exec_token, claim.generation)
             self._execution_tokens[execution_id] = token
-        return claim
 
     def forget(self, execution_id: str) -> None:
         self._execution_tokens.pop(execution_id, None)

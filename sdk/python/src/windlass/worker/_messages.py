@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from windlass._json import loads
+from windlass._json import loads, slice_json
 from windlass._sse import Frame
-from windlass.worker._models import Assignment, Cancellation, Message, Ping, Source, parse_context
+from windlass.worker._models import (
+    Assignment,
+    Cancellation,
+    Claim,
+    Delivery,
+    Message,
+    Ping,
+    Source,
+    parse_context,
+)
 
 
 class MalformedFrame(Exception):
@@ -23,12 +33,12 @@ def parse_message(frame: Frame) -> Message | None:
         payload = loads(frame.data)
         if frame.event == "execution_cancelled":
             return Cancellation(parse_context(payload["context"]))
-        return _assignment(payload)
+        return _assignment(payload, frame.data)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MalformedFrame(f"{frame.event} {frame.id}: {error!r}") from error
 
 
-def _assignment(payload: dict[str, Any]) -> Assignment:
+def _assignment(payload: dict[str, Any], text: str) -> Assignment:
     workflow = payload["workflow"]
     return Assignment(
         execution_id=payload["context"]["execution_id"],
@@ -42,4 +52,16 @@ def _assignment(payload: dict[str, Any]) -> Assignment:
         exec_token=payload.get("exec_token"),
         transient=payload.get("transient") is True,
         runner=payload.get("runner"),
+        delivery=_delivery(payload, text) if payload.get("claim") else None,
     )
+
+
+def _delivery(payload: dict[str, Any], text: str) -> Delivery:
+    members = payload["claim"]
+    claim = Claim(
+        parse_context(payload["context"]),
+        slice_json(text, "context") or "",
+        str(int(members["generation"])),
+        payload.get("exec_token"),
+    )
+    return Delivery(claim, float(members["timeout"]), time.monotonic())

@@ -29,17 +29,6 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Assignment:
-    """Execution that this worker may claim."""
-
-    execution_id: str
-    source: Source
-    exec_token: str | None
-    transient: bool
-    runner: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Cancellation:
     """Request to cancel an execution."""
 
@@ -81,6 +70,28 @@ def parse_claim(
 ) -> Claim:
     """Creates a claim from the server's JSON."""
     return Claim(parse_context(loads(text)), text, generation, exec_token, attempt)
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """Claim that the first checkpoint makes, within `timeout_s` of the receipt."""
+
+    claim: Claim
+    timeout_s: float
+    # On the monotonic clock.
+    received_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Execution that this worker may claim, with `delivery` also by its first checkpoint."""
+
+    execution_id: str
+    source: Source
+    exec_token: str | None
+    transient: bool
+    runner: str | None = None
+    delivery: Delivery | None = None
 
 
 Message = Ping | Assignment | Cancellation

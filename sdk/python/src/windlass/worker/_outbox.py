@@ -4,11 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
+from enum import Enum, auto
 
 from windlass.worker._delta import Delta, LogEntry, PendingEntries
 
 # New tasks wait while more entries than this are unsent.
 MAX_PENDING_EVENTS = 10_000
+
+# An entry that does not settle the execution waits this long for others, so that short steps share
+# a checkpoint.
+LINGER_S = 0.003
+
+
+class Wake(Enum):
+    """When the sender takes the pending entries."""
+
+    LATER = auto()
+    NOW = auto()
 
 
 class Outbox:
@@ -30,15 +43,19 @@ class Outbox:
         self._lock = threading.Lock()
         self._pending = PendingEntries()
         self._closed = False
-        self._is_signalled = False
+        self._wake: Wake | None = None
+        self._timer: asyncio.TimerHandle | None = None
         self._has_entries = asyncio.Event()
         self._capacity: asyncio.Event | None = None
 
     def record(self, entry: LogEntry) -> None:
-        """Appends an entry; it is sent after the checkpoint that is in flight."""
+        """Appends an entry; it is sent after the checkpoint that is in flight.
+
+        An entry that does not settle the execution is sent LINGER_S later, with those that follow.
+        """
         with self._lock:
             self._pending.add(entry)
-        self._signal()
+        self._signal(Wake.NOW if entry.state.is_resting else Wake.LATER)
 
     async def wait_for_capacity(self) -> None:
         """Waits while the server accepts entries more slowly than the run records them."""
@@ -50,7 +67,7 @@ class Outbox:
     def close(self) -> None:
         """Closes the outbox after the remaining entries."""
         self._closed = True
-        self._signal()
+        self._signal(Wake.NOW)
 
     def abandon(self) -> None:
         """Closes the outbox and discards the remaining entries."""
@@ -67,25 +84,35 @@ class Outbox:
             with self._lock:
                 # Read before taking entries: no entry can follow once the outbox is closed.
                 closed = self._closed
-                self._is_signalled = False
+                self._wake = None
                 self._has_entries.clear()
                 delta = self._pending.take()
                 if len(self._pending) or closed:
                     self._has_entries.set()
+            self._cancel_timer()
             if delta:
                 self._on_taken(len(delta.events))
             if delta or closed:
                 return delta
 
-    def _signal(self) -> None:
+    def _signal(self, wake: Wake) -> None:
         with self._lock:
-            if self._is_signalled:
+            if self._wake is Wake.NOW or self._wake is wake:
                 return
-            self._is_signalled = True
-        self._wake_sender()
+            self._wake = wake
+        self._wake_sender(self._has_entries.set if wake is Wake.NOW else self._start_timer)
 
-    def _wake_sender(self) -> None:
-        self._sender_loop.call_soon_threadsafe(self._has_entries.set)
+    def _wake_sender(self, action: Callable[[], None]) -> None:
+        self._sender_loop.call_soon_threadsafe(action)
+
+    def _start_timer(self) -> None:
+        self._cancel_timer()
+        self._timer = self._sender_loop.call_later(LINGER_S, self._has_entries.set)
+
+    def _cancel_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _on_taken(self, count: int) -> None:
         """Is called when `count` entries have been taken."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -62,9 +62,9 @@ class ChildOutbox(Outbox):
         self._run = run
         self._taken = 0
 
-    def _wake_sender(self) -> None:
+    def _wake_sender(self, action: Callable[[], None]) -> None:
         # Entries of a child arrive in the loop of the sender.
-        self._has_entries.set()
+        action()
 
     def _on_taken(self, count: int) -> None:
         self._taken += count

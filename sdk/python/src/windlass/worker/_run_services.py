@@ -18,6 +18,7 @@ from windlass.errors import (
     WorkflowNotFoundError,
 )
 from windlass.worker._api import CALL_WAIT_S, Api, Refused, Unavailable
+from windlass.worker._confirmation import Confirmation
 from windlass.worker._http import read_detail
 from windlass.worker._progress_buffer import ProgressBuffer
 
@@ -42,12 +43,14 @@ class RunServices:
         progress: ProgressBuffer,
         execution_id: str,
         exec_token: str | None,
+        confirmation: Confirmation,
     ) -> None:
         self._loop = loop
         self._api = api
         self._progress = progress
         self._execution_id = execution_id
         self._exec_token = exec_token
+        self._confirmation = confirmation
 
     @property
     def park_after_s(self) -> float | None:
@@ -168,8 +171,13 @@ class RunServices:
     async def _call_api(
         self, request: Callable[[], Awaitable[T]], missing: Exception | None = None
     ) -> T:
+        async def request_when_claimed() -> T:
+            # Others see the effect, so it must not come from a worker that has lost the execution.
+            await self._confirmation.require()
+            return await request()
+
         return await asyncio.wrap_future(
-            asyncio.run_coroutine_threadsafe(_retry(request, missing), self._loop)
+            asyncio.run_coroutine_threadsafe(_retry(request_when_claimed, missing), self._loop)
         )
 
 
