@@ -40,6 +40,9 @@ const READS: Record<string, string[]> = {
     'POSTGRES__MAX_CONNECTIONS',
     'NATS__PREFIX',
     'EXECUTIONS__',
+    'QUOTAS__',
+    'RETENTION__',
+    'ARCHIVE__',
     'SECURITY__AUTH__ENABLED',
     'SECURITY__EXECUTION_TOKEN_',
   ],
@@ -49,6 +52,7 @@ const READS: Record<string, string[]> = {
     'NATS__PREFIX',
     'SCHEDULING__',
     'QUOTAS__',
+    'RETENTION__',
     'SECURITY__AUTH__ENABLED',
   ],
   gateway: [

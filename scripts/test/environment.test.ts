@@ -7,6 +7,7 @@ const SECRETS = {
   svc_security__encryption__encryption_key: ['identity'],
   SVC_SECURITY__EXECUTION_TOKEN_SECRET: ['executions', 'gateway'],
   SVC_WORKERS__BOOTSTRAP_TOKEN: ['identity'],
+  SVC_ARCHIVE__SECRET_ACCESS_KEY: ['executions'],
   SVC_POSTGRES__URL: [],
   SVC_POSTGRES__ADMIN_URL: [],
   SVC_NATS__URL: [],
@@ -25,6 +26,8 @@ it.each(Object.entries(SECRETS))('%s: goes to %j alone of the services', (name, 
 
 it.each([
   ['SVC_EXECUTIONS__CLAIM_TIMEOUT', ['executions', 'gateway']],
+  ['SVC_QUOTAS__PRINCIPAL_QUEUED_EXECUTIONS', ['executions', 'gateway', 'scheduler']],
+  ['SVC_RETENTION__ENABLED', ['executions', 'scheduler']],
   ['SVC_WORKERS__HEARTBEAT_INTERVAL', ['dispatcher', 'gateway', 'identity']],
   ['SVC_CATALOG__SDK_MODULES', ['catalog', 'gateway']],
   ['SVC_SCHEDULING__CATCHUP_WINDOW', ['scheduler']],
