@@ -19,6 +19,7 @@ import { createRequire as createRequireOfBundle } from 'node:module'
 import { fileURLToPath as pathInBundle } from 'node:url'
 const require = createRequireOfBundle(import.meta.url)
 const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url))
+const programOfService = (folder) => new URL('../../../' + folder + '/dist/main.js', import.meta.url)
 `
 
 /** A set of programs that is bundled again if one of its inputs has changed. */
@@ -30,10 +31,16 @@ interface Bundle {
 // Bundles only what changed: the compiler's build info contains the hashes of all sources.
 const folders = Object.keys(PROGRAMS)
 const services = folders.filter((folder) => folder.startsWith('services/'))
-const changed = [...folders.map(bundleOf), bundleOfAll()].filter(({ stamp }) => !stamp.matches())
-if (changed.length > 0) await bundle(changed.flatMap(({ entries }) => entries))
-for (const { stamp } of changed) stamp.set()
+await bundleChanged(folders.map(bundleOf), [])
+await bundleChanged([bundleOfAll()], [keepPrograms()])
 buildConsole()
+
+async function bundleChanged(bundles: Bundle[], plugins: Plugin[]): Promise<void> {
+  const changed = bundles.filter(({ stamp }) => !stamp.matches())
+  const entries = changed.flatMap((one) => one.entries)
+  if (entries.length > 0) await bundle(entries, plugins)
+  for (const { stamp } of changed) stamp.set()
+}
 
 function bundleOf(folder: string): Bundle {
   return {
@@ -74,7 +81,7 @@ function entriesOf(folder: string, programs: readonly string[]): Entry[] {
   }))
 }
 
-function bundle(entryPoints: Entry[]) {
+function bundle(entryPoints: Entry[], plugins: Plugin[]) {
   return build({
     entryPoints,
     outdir: PROJECT,
@@ -86,7 +93,7 @@ function bundle(entryPoints: Entry[]) {
     sourcemap: true,
     sourcesContent: false,
     banner: { js: COMMON_JS },
-    plugins: [keepFolders()],
+    plugins: [keepFolders(), ...plugins],
     logLevel: 'error',
   })
 }
@@ -102,6 +109,25 @@ function keepFolders(): Plugin {
         if (!text.includes('__dirname')) return undefined
         const folder = JSON.stringify(path.relative(dist, path.dirname(file)))
         return { contents: `var __dirname = folderOfModule(${folder});\n${text}`, loader: 'js' }
+      })
+    },
+  }
+}
+
+/**
+ * Lets each service find the files next to its own program, such as worker threads and the console, where
+ * its code is part of another program.
+ */
+function keepPrograms(): Plugin {
+  return {
+    name: 'keep-programs',
+    setup({ onLoad }) {
+      onLoad({ filter: /services\/\w+\/src\/.*\.ts$/ }, ({ path: file }) => {
+        const text = readFileSync(file, 'utf8')
+        if (!text.includes('import.meta.url')) return undefined
+        const [, service] = /services\/(\w+)\/src/.exec(path.relative(PROJECT, file)) ?? []
+        const program = `programOfService('services/${service}').href`
+        return { contents: text.replaceAll('import.meta.url', program), loader: 'ts' }
       })
     },
   }

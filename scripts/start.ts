@@ -68,7 +68,7 @@ async function stopAll({ processes, progress }: StartContext): Promise<void> {
 /** Runs the demonstration and prints the addresses and next steps. */
 async function introduce(
   context: StartContext,
-  { auth, demo, open: opensConsole }: StartOptions,
+  { auth, demo, open: opensConsole, singleProcess }: StartOptions,
   { url, mcpUrl, workers, isolated, ...system }: RunningSystem,
 ): Promise<void> {
   const { dir, progress } = context
@@ -77,7 +77,7 @@ async function introduce(
     const result = await progress.step(`Running ${EXAMPLE}`, () => runDemo(url))
     process.stdout.write(demoText(result))
   }
-  const targets = publishTargets(dir, system.ports)
+  const targets = publishTargets(dir, system.ports, singleProcess)
   const metricsUrl = `http://127.0.0.1:${system.ports[adminOf('gateway')]}/metrics`
   const logs = path.join(dir, 'logs')
   const consoleUrl = `${url}/console/`

@@ -4,9 +4,13 @@ import { adminOf, INNER, OUTER, type Ports } from './topology.ts'
 
 const fileOf = (dir: string) => path.join(dir, 'metrics-targets.json')
 
-/** Writes the admin addresses of all services to a file that Prometheus reads (`file_sd_configs`); answers its path. */
-export function publishTargets(dir: string, ports: Ports): string {
-  const targets = [...INNER, ...OUTER].map((service) => ({
+/**
+ * Writes the admin addresses with metrics to a file that Prometheus reads (`file_sd_configs`); answers its
+ * path. All services in one process have their metrics on the gateway's.
+ */
+export function publishTargets(dir: string, ports: Ports, singleProcess: boolean): string {
+  const services = singleProcess ? ['gateway'] : [...INNER, ...OUTER]
+  const targets = services.map((service) => ({
     targets: [`127.0.0.1:${ports[adminOf(service)]}`],
     labels: { service },
   }))

@@ -25,7 +25,8 @@ test('single process: runs, and resumes a paused execution', async () => {
   expect(await api.json('POST', path, { approved: true, by: 'me' })).toMatchObject({
     state: 'COMPLETED',
   })
-  expect((await api.call('GET', '/health')).status).toBe(200)
+  for (const path of ['/health', '/console/'])
+    expect((await api.call('GET', path)).status, path).toBe(200)
 })
 
 test('schema of one service missing: the others serve; back: its loops continue', async () => {

@@ -108,7 +108,12 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /auth/test-token': { body: { token: 'x' } },
   'GET /docs': {},
   'GET /executions': {
-    also: ['?namespace=one', `?workflow_name=${THEIRS.workflow_name}`, '?state=running', '?limit=1'],
+    also: [
+      ...['?namespace=one', `?workflow_name=${THEIRS.workflow_name}`, '?state=running', '?limit=1'],
+      ...[`?id=${ID}`, `?parent_id=${ID}`, '?worker_name=w1', '?created_by=secret-subject'],
+      ...['?sort=finished', '?tags=order=secret', '?exclude_state=completed', '?created_after=2020-01-01T00:00:00Z'],
+      `?workflow_name=${THEIRS.workflow_name}&payload=input.a=secret`,
+    ],
   },
   'GET /executions/{execution_id}': { also: ['?detailed=true', '?mode=stream'] },
   'GET /executions/{execution_id}/approvals': {},

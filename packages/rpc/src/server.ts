@@ -36,6 +36,7 @@ import {
 } from './call.ts'
 import { failureOf } from './failure-of.ts'
 import { LocalRpcServer } from './local-server.ts'
+import { measured } from './measured.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
@@ -92,11 +93,12 @@ export class RpcServer {
     handlers: Handlers<S>,
     access: RpcAccess<S>,
   ): void {
-    const adapted = Object.entries(handlers).map(([rpc, handle]) => {
+    const adapted = Object.entries(handlers).map(([rpc, handler]) => {
       const method = service[rpc] as MethodDefinition<unknown, unknown>
+      const handle = measured(method.path.slice(1), handler as Unary)
       this.#authorizer.add(method.path, access[rpc])
-      this.#rpcs.set(method.path, toRpcHandler(method, handle as Unary))
-      return [rpc, this.#unary(rpc, handle as Unary)]
+      this.#rpcs.set(method.path, toRpcHandler(method, handle))
+      return [rpc, this.#unary(rpc, handle)]
     })
     this.#server.addService(service, Object.fromEntries(adapted))
   }

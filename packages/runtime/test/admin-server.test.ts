@@ -3,7 +3,7 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { startAdminServer } from '../src/admin/admin-server.ts'
 
-const SETTINGS = { host: '127.0.0.1', port: 0, allowed_hosts: ['admin.internal'], drain_delay: 0 }
+const SETTINGS = { host: '127.0.0.1', port: 0, allowed_hosts: [], drain_delay: 0, metrics: true }
 
 async function startFixture() {
   const readiness = new Readiness()

@@ -26,6 +26,7 @@ export const samples: Record<string, unknown[]> = {
   'admin.host': text,
   'admin.port': port,
   'admin.allowed_hosts': hosts,
+  'admin.metrics': [false, false],
   'admin.drain_delay': number,
   'rpc.secret': ['sixteen letters!', 'sixteen letters too'],
   'rpc.keys': hosts,

@@ -9,7 +9,7 @@ import { Process } from './process.ts'
 
 export const ROOT = new URL('../../../', import.meta.url)
 
-const SERVICES = [
+export const SERVICES = [
   'identity',
   'catalog',
   'executions',

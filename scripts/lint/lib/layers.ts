@@ -13,7 +13,7 @@ const SERVICE: Layers = [
   ['handlers', 'loops', 'streams', 'events', 'access'],
   ['root', 'engine'],
   ['store'],
-  ['domain'],
+  ['domain', 'metrics'],
 ]
 
 const SERVICES: Record<string, Layers> = {
@@ -28,7 +28,7 @@ const SERVICES: Record<string, Layers> = {
     ['access'],
     ['cache', 'clients', 'root'],
     ['http'],
-    ['domain'],
+    ['domain', 'metrics'],
   ],
   identity: [['main', 'migrate', 'create-admin-key'], ...SERVICE.slice(1)],
   mcp: [['main'], ['server', 'stdio'], ['http'], ['mcp-server', 'tools'], ['root']],

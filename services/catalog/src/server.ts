@@ -2,7 +2,7 @@ import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { openService } from '@windlass/rpc/open-service'
 import { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { relayOutbox } from '@windlass/runtime/postgres/outbox'
+import { observeOutbox, relayOutbox } from '@windlass/runtime/postgres/outbox'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
@@ -28,6 +28,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   teardown.add('analysis', () => pool.stop())
 
   const relay = service.startLoop('relay', POLL_INTERVAL_MS, () => relayOutbox(db, bus))
+  teardown.add('outbox metrics', observeOutbox(db))
   const onCommit = () => relay.wake()
   const caches = new CacheInvalidator({ db, redis, markers: catalogMarkers, log, onCommit })
   service.startLoop('invalidate-pending', POLL_INTERVAL_MS, () => caches.sweep())

@@ -8,7 +8,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { newId } from '@windlass/runtime/ids'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { openReadyDb } from '@windlass/runtime/postgres/db'
-import { relayOutbox } from '@windlass/runtime/postgres/outbox'
+import { observeOutbox, relayOutbox } from '@windlass/runtime/postgres/outbox'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
 import { loop } from '@windlass/runtime/process/loop'
@@ -28,6 +28,7 @@ import { handlers } from './handlers/index.ts'
 import { createReleaseLoop } from './loops/release.ts'
 import { createTickLoop, flushAndPoll } from './loops/tick.ts'
 import { startWorkDistribution } from './loops/work-distribution.ts'
+import { observeFleet } from './observe.ts'
 import { secondsSinceAnyReplica } from './store/heartbeats.ts'
 import * as workerStore from './store/workers.ts'
 import { createStreamOpener } from './streams/connect.ts'
@@ -57,11 +58,13 @@ export const start: Start = async (settings, runtime) => {
   const cancelDelivery = new CancelDelivery(executions, workers, log)
   const workflows = new WorkflowCache(catalog)
   const delivery = new WorkDelivery({ executions, workers, workflows, log })
+  teardown.add('metrics', observeFleet({ workers, queue, delivery }))
   const state = { replica_id, workers, queue, heartbeats, registry, sessionLookup, releases }
   const deps = { ...connections, ...state, log }
 
   const relay = loop({ name: 'relay', pauseMs: RELAY_INTERVAL_MS, log }, () => relayOutbox(db, bus))
   teardown.add('relay', () => relay.stop())
+  teardown.add('outbox metrics', observeOutbox(db))
   const onOutboxWrite = () => relay.wake()
   const tickDeps = { ...deps, onOutboxWrite, heartbeat_ms, eviction_after_ms }
   const silence_s = await readAtStart(log, () => secondsSinceAnyReplica(db))

@@ -3,6 +3,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Services that may call each rpc. */
@@ -30,8 +31,14 @@ export const queue: RpcAccess<typeof QueueService> = {
   loads: allow('gateway'),
 }
 
+/** The gateway restricts each request to what its caller may read. */
+export const history: RpcAccess<typeof HistoryService> = {
+  search: allow('gateway'),
+}
+
 export const rpcs = [
   ...listRpcs(ExecutionsService, executions),
   ...listRpcs(ApprovalsService, approvals),
   ...listRpcs(QueueService, queue),
+  ...listRpcs(HistoryService, history),
 ]

@@ -4,6 +4,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import { openService, type Service } from '@windlass/rpc/open-service'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
@@ -17,6 +18,7 @@ import { createExecutionWriter } from './engine/writer.ts'
 import { consumeEvents } from './events.ts'
 import { approvalsHandlers } from './handlers/approvals-service.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
+import { historyHandlers } from './handlers/history-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { cancelChildren } from './loops/cancel-children.ts'
 import { followChanges } from './loops/follow-ends.ts'
@@ -24,6 +26,7 @@ import { relayTerminalEvents } from './loops/relay.ts'
 import { createRetentionSweep, deleteRemains } from './loops/retention.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
 import { wakeAwaiting } from './loops/wake.ts'
+import { observeQueue } from './observe.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
 import { readQueueUsage } from './store/queue-usage.ts'
@@ -57,6 +60,7 @@ export async function start(settings: Settings, runtime: Runtime) {
     relay.wake()
     wakeUps.onChanged(ids)
   }
+  teardown.add('metrics', observeQueue(db, waiters))
   const onChildrenDue = (ids: readonly string[]) => cancels.onChanged(ids)
   const onCommit = createNotifier({ bus, waiters, onFinished, onChildrenDue })
   const { claim_timeout, cancel_timeout, max_attempts } = settings.executions
@@ -87,6 +91,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
+  rpc.serve(HistoryService, historyHandlers(db), access.history)
   const grpc = await service.listen()
   teardown.add('waiting dispatchers', async () => waiters.close())
   return { grpc }

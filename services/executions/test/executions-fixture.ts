@@ -85,6 +85,7 @@ export const create = (fields: Partial<CreateValue> = {}, execution_id = newId()
       depth: 0,
       parent_id: '',
       cancel_with_parent: false,
+      tags: {},
       ...fields,
     },
   },

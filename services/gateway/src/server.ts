@@ -119,11 +119,11 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   }
   const limits = bodyLimits(settings, bodyThreads)
   const requestLog = createRequestLog(log)
-  const openRequests = new Set<RequestContext>()
   const bodyBudget = new BodyBudget({
     maxBytes: settings.server.max_body_bytes_in_flight,
     maxBytesPerPrincipal: settings.server.max_principal_body_bytes_in_flight,
   })
+  const openRequests = new Set<RequestContext>()
   const context = { settings, deps, auditLog, limits, bodyBudget, log, requestLog, openRequests }
   const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())

@@ -6,6 +6,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import {
   type AuditDraft,
   type AuditRecord,
@@ -41,6 +42,8 @@ export interface FakeServices {
   catalog?: FakeHandlers<typeof CatalogService>
   dispatcher?: FakeHandlers<typeof DispatcherService>
   executions?: FakeHandlers<typeof ExecutionsService>
+  /** Absent: executions is of a release without it. */
+  history?: FakeHandlers<typeof HistoryService>
   fleet?: FakeHandlers<typeof FleetService>
   queue?: FakeHandlers<typeof QueueService>
   identity?: FakeHandlers<typeof IdentityService>
@@ -72,6 +75,7 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
       [ApprovalsService, scripts.approvals ?? {}],
       [QueueService, scripts.queue ?? {}],
+      ...(scripts.history ? [[HistoryService, scripts.history] as FakeService] : []),
     ),
     SVC_SERVICES__IDENTITY: await serveAll(
       [IdentityService, { ...identity, ...scripts.identity }],

@@ -111,7 +111,12 @@ test('lists of executions: paged, with all filters passed on', async () => {
       },
     },
   })
-  expect(await get(made, '/executions')).toEqual({ executions: [], total: 7, limit: 50, offset: 0 })
+  expect(await get(made, '/executions')).toMatchObject({
+    executions: [],
+    total: 7,
+    limit: 50,
+    offset: 0,
+  })
   await get(made, '/executions?state=paused&workflow_name=w&namespace=n&limit=3&offset=99999999999')
   await get(made, '/workflows/default/hello/executions?state=')
   expect((await made.call('GET', '/workflows/default/missing/executions')).status).toBe(404)
@@ -130,7 +135,11 @@ test('lists of executions: paged, with all filters passed on', async () => {
       limit: 3,
       offset: 99_999_999_999,
     },
-    { ...none, workflow_namespace: 'default', workflow_name: 'hello' },
+    {
+      ...none,
+      ...{ workflow_namespace: 'default', workflow_name: 'hello' },
+      visible: { all: false, workflows: [{ namespace: 'default', name: 'hello' }], ids: [] },
+    },
   ])
 })
 

@@ -2,6 +2,7 @@ import { ArgumentError, ConnectionError, StatusError } from '@windlass/api-clien
 import type { ApiCaller, ApiClient } from '@windlass/api-client/http-client'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
+import { toolCalls, toolDuration } from './metrics.ts'
 import type { Tool } from './tool.ts'
 
 const MAX_ERROR_CHARS = 10_000
@@ -13,11 +14,17 @@ export async function callTool(
   args: Record<string, unknown>,
   caller: ApiCaller,
 ): Promise<string> {
+  const begunMs = performance.now()
+  let outcome = 'ok'
   try {
     return tool.result(await api.call(tool.request(args), caller), args)
   } catch (error) {
+    outcome = 'failed'
     const text = toErrorText(tool, args, error, serverUrl).slice(0, MAX_ERROR_CHARS)
     return toJsonObject({ success: 'false', error: quote(text) })
+  } finally {
+    toolCalls.add(1, { tool: tool.name, outcome })
+    toolDuration.record((performance.now() - begunMs) / 1_000, { tool: tool.name })
   }
 }
 

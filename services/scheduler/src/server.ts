@@ -15,6 +15,7 @@ import { handlers } from './handlers/index.ts'
 import { createTickSweep } from './loops/delete-ticks.ts'
 import { reconcileAll } from './loops/reconcile-all.ts'
 import { startTickLoop } from './loops/tick.ts'
+import { observeSchedules } from './observe.ts'
 
 const RECONCILE_INTERVAL_MS = 30_000
 
@@ -47,6 +48,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   const tickLoop = startTickLoop(deps)
   teardown.add('ticks', () => tickLoop.stop())
 
+  teardown.add('metrics', observeSchedules(db))
   const autoSchedules = scheduling.auto_schedule_enabled
   if (autoSchedules) service.startLoop('reconcile', RECONCILE_INTERVAL_MS, () => reconcileAll(deps))
   const { retention } = settings

@@ -23,8 +23,8 @@ const DRAIN_MS = 1_000
 export interface AdminDeps {
   readiness: Readiness
   log: Logger
-  /** Writes the metrics of the process in the text format of Prometheus. */
-  writeMetrics?: (req: IncomingMessage, res: ServerResponse) => void
+  /** Writes the metrics of the process in the text format of Prometheus; absent: they are off. */
+  writeMetrics?: ((req: IncomingMessage, res: ServerResponse) => void) | undefined
 }
 
 export interface AdminServer {

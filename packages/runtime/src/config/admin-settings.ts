@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { expecting } from './expectations.ts'
-import { hosts, number, port, table } from './setting-types.ts'
+import { flag, hosts, number, port, table } from './setting-types.ts'
 
 /** Settings of the listener for probes and metrics, which every service process has. */
 export const admin = table({
@@ -9,6 +9,8 @@ export const admin = table({
   port: port.default(0),
   /** Values of the Host header that are accepted in addition to loopback and `host`. */
   allowed_hosts: hosts,
+  /** False answers 404 on `/metrics` and records nothing. */
+  metrics: flag.default(true),
   /** Seconds between `/ready` = 503 and the end of the public listener, so that load balancers notice first. */
   drain_delay: expecting(
     'a number of seconds from 0',

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
+import { poolConnections, poolWaiting } from '../metrics/metrics.ts'
 import type { Logger } from '../process/log.ts'
 import { compile, type Sql, sql } from './sql.ts'
 import { readAtStart } from './wait-for-postgres.ts'
@@ -76,6 +77,7 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
   // A connection that breaks while idle is replaced at its next use; unheard, its error would end the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
+  const stopObserving = observePool(pool)
 
   return {
     ...queries(pool),
@@ -108,7 +110,23 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
         client.release(broken)
       }
     },
-    close: () => pool.end(),
+    close() {
+      stopObserving()
+      return pool.end()
+    },
+  }
+}
+
+function observePool(pool: pg.Pool): () => void {
+  const stops = [
+    poolConnections.observe((report) => {
+      report(pool.idleCount, { state: 'idle' })
+      report(pool.totalCount - pool.idleCount, { state: 'busy' })
+    }),
+    poolWaiting.observe((report) => report(pool.waitingCount)),
+  ]
+  return () => {
+    for (const stop of stops) stop()
   }
 }
 

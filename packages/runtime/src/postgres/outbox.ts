@@ -33,6 +33,8 @@
  */
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import { newId } from '../ids.ts'
+import { cachedRead } from '../metrics/cached-read.ts'
+import { outboxEvents } from '../metrics/metrics.ts'
 import type { Bus } from '../nats/bus.ts'
 import type { Db, Tx } from './db.ts'
 import { sql } from './sql.ts'
@@ -64,6 +66,17 @@ export async function emit(tx: Tx, source: string, key: string, body: EventBody)
   await tx.run(
     sql`insert into outbox (event_id, subject, body) values (${event_id}, ${subject}, ${Buffer.from(bytes)})`,
   )
+}
+
+/** Observes the events that wait for the relay while metrics are collected; answers `stop`. */
+export function observeOutbox(db: Db): () => void {
+  const read = cachedRead(() =>
+    db.maybe<{ events: number }>(sql`select count(*)::int as events from outbox`),
+  )
+  return outboxEvents.observe(async (report) => {
+    const row = await read()
+    if (row) report(row.events)
+  })
 }
 
 /** Publishes up to one batch of stored events, oldest first, and deletes them; answers whether there are more. */

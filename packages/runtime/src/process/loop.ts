@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { loopRounds } from '../metrics/metrics.ts'
 
 const MAX_BACKOFF_MS = 5_000
 
@@ -48,9 +49,11 @@ export function loop(
     try {
       const more = (await work()) === true
       failures = 0
+      loopRounds.add(1, { loop: name, outcome: 'ok' })
       return more
     } catch (error) {
       failures++
+      loopRounds.add(1, { loop: name, outcome: 'failed' })
       log.error({ err: error, loop: name, failures }, 'loop round failed')
       return false
     }

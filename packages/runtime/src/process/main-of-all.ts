@@ -14,6 +14,9 @@ export interface ColocatedService {
   tier: number
 }
 
+/** The service on whose admin port the metrics of the process are: once, or they would be summed. */
+const METRICS_SERVICE = 'gateway'
+
 /** Environment variables of each service, as a process of its own would have them. */
 export type Environments = Record<string, NodeJS.ProcessEnv>
 
@@ -61,7 +64,8 @@ async function startAll(services: readonly OneService[], teardown: Teardown) {
   }
   const starting = services.map(async ({ name, start, env, runtime }) => {
     const settings = loadSettings(env)
-    const ports = await startOne(start, settings, runtime, true)
+    const component = name === METRICS_SERVICE ? 'all' : undefined
+    const ports = await startOne(start, settings, runtime, { hasAdminPort: true, component })
     return { name, ports, drainMs: drainMsOf(settings) }
   })
   // Those that do start are stopped as well if another one cannot.

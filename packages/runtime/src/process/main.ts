@@ -5,6 +5,8 @@ import { Readiness } from '../admin/readiness.ts'
 import { ConfigError } from '../config/config-error.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
+import { startMetrics } from '../metrics/exposition.ts'
+import { observeProcess } from '../metrics/process-metrics.ts'
 import type { Colocation } from './colocation.ts'
 import { createLog, type Logger, openLogOutput } from './log.ts'
 import { Teardown } from './teardown.ts'
@@ -42,7 +44,7 @@ export async function main(
   const runtime = { log, teardown: new Teardown(log), readiness: new Readiness() }
   await runProcess({ ...runtime, readiness: [runtime.readiness] }, async () => {
     const settings = loadSettings()
-    const ports = await startOne(start, settings, runtime, hasAdminPort)
+    const ports = await startOne(start, settings, runtime, { hasAdminPort, component: service })
     return { ports, drainMs: drainMsOf(settings) }
   })
 }
@@ -57,12 +59,18 @@ export async function startOne(
   start: Start,
   settings: Settings,
   runtime: Runtime,
-  hasAdminPort: boolean,
+  { hasAdminPort, component }: AdminOptions,
 ): Promise<Record<string, number>> {
-  const admin = hasAdminPort ? await openAdminPort(settings, runtime) : {}
+  const admin = hasAdminPort ? await openAdminPort(settings, runtime, component) : {}
   const ports = await start(settings, runtime)
   runtime.readiness.setServing()
   return { ...ports, ...admin }
+}
+
+interface AdminOptions {
+  hasAdminPort: boolean
+  /** Label of the metrics of the process; absent: another admin port of it exposes them. */
+  component?: string | undefined
 }
 
 interface ProcessParts extends Pick<Runtime, 'log' | 'teardown'> {
@@ -99,10 +107,23 @@ export async function runProcess(
 }
 
 /** The first step of the teardown, so the last to be released. */
-async function openAdminPort(settings: Settings, { log, teardown, readiness }: Runtime) {
-  const server = await startAdminServer(settings.admin, { log, readiness })
+async function openAdminPort(
+  { admin }: Settings,
+  { log, teardown, readiness }: Runtime,
+  component: string | undefined,
+) {
+  const metrics = admin.metrics && component ? openMetrics(component, teardown) : undefined
+  const server = await startAdminServer(admin, { log, readiness, writeMetrics: metrics?.write })
   teardown.add('admin', () => server.stop())
   return { admin: server.port }
+}
+
+function openMetrics(component: string, teardown: Teardown) {
+  const metrics = startMetrics(component)
+  teardown.add('metrics', () => metrics.stop())
+  const stopObserving = observeProcess()
+  teardown.add('process metrics', stopObserving)
+  return metrics
 }
 
 function endOnUnexpectedError(log: Logger): void {

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server } from 'node:tls'
+import { certificateExpiry } from '../metrics/metrics.ts'
 import type { Logger } from '../process/log.ts'
 
 /** Interval in which the files are compared; a change is used by new connections. */
@@ -67,10 +68,19 @@ export async function readServerTls(
     options,
     reloadOnChange(server, log) {
       const timer = setInterval(() => void reload(server, log), RELOAD_MS)
-      return () => clearInterval(timer)
+      const stopObserving = certificateExpiry.observe((report) =>
+        report(expiryOf(current.cert), { listener: table }),
+      )
+      return () => {
+        clearInterval(timer)
+        stopObserving()
+      }
     },
   }
 }
+
+/** Seconds since 1970. */
+const expiryOf = (cert: Buffer): number => Date.parse(new X509Certificate(cert).validTo) / 1_000
 
 async function readCertificates(
   certFile: string,

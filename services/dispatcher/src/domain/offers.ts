@@ -111,6 +111,14 @@ export function filterMatchable(entries: Entries, workers: Workers, fleetVersion
   return entries.filter(({ matchable }) => matchable?.value)
 }
 
+/** Number of healthy workers that meet an entry, with or without a free slot. */
+export function countEligible(entry: RequirementEntry, workers: Workers): number {
+  let count = 0
+  for (const { isHealthy, capabilities } of workers)
+    if (isHealthy && isMetBy(entry, capabilities)) count++
+  return count
+}
+
 /** Facts about workers that the routing policies of these entries use. */
 export const collectSelectors = (entries: Entries): string[] => [
   ...new Set(entries.flatMap(({ selectors }) => selectors)),

@@ -6,6 +6,7 @@ import type {
 import type { RpcClient } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
 import { dispatchFrame } from '../domain/frame.ts'
+import { dispatched } from '../metrics.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
 import { LeaseExtensions } from './lease-extensions.ts'
 import type { WorkflowCache } from './workflow-cache.ts'
@@ -39,6 +40,11 @@ export class WorkDelivery {
     this.#workflows = workflows
     this.#log = log
     this.#extensions = new LeaseExtensions(executions, log)
+  }
+
+  /** Number of leases whose frames have not been written. */
+  get undelivered(): number {
+    return this.#leases
   }
 
   /** False while too many leases are undelivered; no more work is leased until then. */
@@ -86,9 +92,11 @@ export class WorkDelivery {
         const start = stream.pushedBytes
         stream.send(...frames)
         this.#extensions.track(stream, sent, stream.pushedBytes - start)
+        dispatched.add(sent.length, { outcome: 'sent' })
       }
       if (undeliverable.length > 0) await this.#release(worker_name, undeliverable)
     } catch (error) {
+      dispatched.add(leases.length, { outcome: 'failed' })
       this.#log.warn({ err: error, worker_name }, 'failed to deliver work')
     }
   }
@@ -106,6 +114,7 @@ export class WorkDelivery {
       },
     }))
     await this.#executions.submit({ commands })
+    dispatched.add(commands.length, { outcome: 'released' })
     this.#log.info(
       { worker_name, count: commands.length },
       'work released: worker cannot receive it',

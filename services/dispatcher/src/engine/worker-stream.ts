@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { PING } from '../domain/frame.ts'
+import { streamEnds } from '../metrics.ts'
 
 /** Reason for the end of a stream, for the log. */
 export type EndReason =
@@ -135,6 +136,7 @@ export class WorkerStream {
   #finish(reason: EndReason): void {
     if (this.#endReason) return
     this.#endReason = reason
+    streamEnds.add(1, { reason })
     clearInterval(this.#pingTimer)
     clearTimeout(this.#stallTimer)
     this.#onEnd(reason)

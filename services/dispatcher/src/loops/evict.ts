@@ -4,6 +4,7 @@ import { emit } from '@windlass/runtime/postgres/outbox'
 import type { Logger } from '@windlass/runtime/process/log'
 import { divideCandidates } from '../domain/departures.ts'
 import { publishWorkerSignal } from '../engine/publish-signal.ts'
+import { evictions } from '../metrics.ts'
 import * as departures from '../store/departure-rows.ts'
 import * as watch from '../store/watch.ts'
 import type { Connection, Evicted } from '../store/workers.ts'
@@ -22,7 +23,7 @@ export interface EvictDeps {
  * number. domain/eviction-guard.ts explains when this may run.
  */
 export const evict = (deps: EvictDeps): Promise<number> =>
-  evictWith(deps, (tx) => watch.evict(tx, deps.eviction_after_ms / 1_000, BATCH))
+  evictWith(deps, 'silent', (tx) => watch.evict(tx, deps.eviction_after_ms / 1_000, BATCH))
 
 /** Evicts a batch of workers that closed their streams and did not return (domain/departures.ts). */
 export async function evictDeparted(deps: EvictDeps): Promise<number> {
@@ -33,11 +34,14 @@ export async function evictDeparted(deps: EvictDeps): Promise<number> {
     await deps.db.tx((tx) => departures.leaveToTimeout(tx, together))
     deps.log.info({ count: together.length }, 'workers disconnected together')
   }
-  return lost.length === 0 ? 0 : evictWith(deps, (tx) => departures.evictDeparted(tx, lost))
+  return lost.length === 0
+    ? 0
+    : evictWith(deps, 'departed', (tx) => departures.evictDeparted(tx, lost))
 }
 
 async function evictWith(
   { db, bus, log }: EvictDeps,
+  reason: 'silent' | 'departed',
   select: (tx: Tx) => Promise<Evicted[]>,
 ): Promise<number> {
   const evicted = await db.tx(async (tx) => {
@@ -56,6 +60,7 @@ async function evictWith(
     log.info({ worker_name: name, connection_generation }, 'worker evicted')
     publishWorkerSignal(bus, name, { $case: 'evicted', value: { connection_generation } })
   }
+  if (evicted.length > 0) evictions.add(evicted.length, { reason })
   return evicted.length
 }
 

@@ -1,5 +1,6 @@
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution, Limits } from '../domain/execution.ts'
+import { writerConflicts } from '../metrics.ts'
 import * as store from '../store/optimistic-write.ts'
 import { applyCommand, type CommandResult, type WorkingCopy } from './apply.ts'
 import type { BatchResult } from './batch.ts'
@@ -73,6 +74,7 @@ export async function applyOptimistically(
   const applied = decisions.filter(({ write }) => !write || written.has(write.before.execution_id))
   for (const { before } of writes)
     if (!written.has(before.execution_id)) caches.rows.delete(before.execution_id)
+  if (written.size < writes.length) writerConflicts.add(writes.length - written.size)
   return {
     results: new Map(applied.flatMap(({ results }) => [...results])),
     committed: applied.flatMap(({ write }) =>

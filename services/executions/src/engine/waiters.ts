@@ -37,6 +37,12 @@ export interface Reservation {
 export class WaitingDispatchers {
   readonly #waiting = new Set<Waiter>()
   #isClosed = false
+
+  /** Number of dispatchers that wait. */
+  get size(): number {
+    return this.#waiting.size
+  }
+
   #pausedUntilMs = 0
 
   /** Resolves with work for these offers; with none when the time is up or a signal aborts. */

@@ -104,6 +104,8 @@ import type { ExecutionCommand } from './command.ts'
 import { createExecutions } from './create.ts'
 import { lockedIdsOf } from './decision-input.ts'
 import { LockedRows, rowBusy } from './locked-rows.ts'
+import { ChangeMeter } from './measure-changes.ts'
+import { measuredStrategy } from './measured-strategy.ts'
 import { applyOptimistically } from './optimistic.ts'
 import { PendingCreates } from './pending-creates.ts'
 import { applyUnderLocks } from './pessimistic.ts'
@@ -134,14 +136,22 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
   const { db, limits, waiters, onCommit } = options
   const caches = { rows: new RowCache(), logs: new LogCache() }
   const lockedRows = new LockedRows(db)
+  const meter = new ChangeMeter()
   const batch = new FaultIsolatingBatch(lockedRows, (committed) => {
+    meter.record(committed)
     caches.logs.record(committed)
     caches.rows.record(committed)
     onCommit(committed)
   })
-  const optimistic: ApplyStrategy = (commands) =>
-    applyOptimistically({ db, caches, limits }, commands)
-  const pessimistic: ApplyStrategy = (commands) => applyUnderLocks(db, commands, limits)
+  const optimistic = measuredStrategy('optimistic', (commands) =>
+    applyOptimistically({ db, caches, limits }, commands),
+  )
+  const pessimistic = measuredStrategy('pessimistic', (commands) =>
+    applyUnderLocks(db, commands, limits),
+  )
+  const create = measuredStrategy('create', (commands) =>
+    createExecutions({ db, limits, waiters }, commands),
+  )
 
   /** Batches commands; the pessimistic path applies those that `first` leaves. */
   const createBatcher = (first: ApplyStrategy) =>
@@ -152,7 +162,7 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
         results.set(command, result)
       return commands.map((command) => results.get(command) as CommandResult | UnexpectedFailure)
     })
-  const creates = createBatcher((commands) => createExecutions({ db, limits, waiters }, commands))
+  const creates = createBatcher(create)
   const leases = createBatcher(optimistic)
   const others = createBatcher(optimistic)
   const pendingCreates = new PendingCreates()

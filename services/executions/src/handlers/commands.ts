@@ -1,3 +1,4 @@
+import { problemOfTags } from '@windlass/domain/tags'
 import {
   ExecutionsService,
   type Command as Message,
@@ -102,10 +103,10 @@ function verifiedStarter(
 
 function create(execution_id: string, value: Body<'create'>, starter: VerifiedStarter, as: As) {
   const known = identifyRequirement(value.requirement)
-  const { requirement, preferred_worker, schedule_id, parent_id, reply_to, ...given } = value
-  const { caller: _, ...rest } = given
+  const { requirement, preferred_worker, schedule_id, reply_to, parent_id, tags, ...rest } = value
+  const { caller: _, ...fields } = rest
   const row = {
-    ...rest,
+    ...fields,
     ...starter,
     execution_id,
     requirement_id: known.requirement_id,
@@ -113,10 +114,17 @@ function create(execution_id: string, value: Body<'create'>, starter: VerifiedSt
     schedule_id: schedule_id || undefined,
     parent_id: parent_id || undefined,
     reply_to: readSender(reply_to),
+    tags_json: tagsOf(tags),
     routing_inputs: routingInputs(value),
     queue_timeout_ms: queueTimeoutMs(requirement),
   }
   return as({ kind: 'create', row }, known)
+}
+
+function tagsOf(tags: Record<string, string>): string | undefined {
+  const problem = problemOfTags(tags)
+  if (problem) throw invalid(problem)
+  return Object.keys(tags).length === 0 ? undefined : JSON.stringify(tags)
 }
 
 /** Part of a subject: one token of it. */

@@ -1,5 +1,6 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { errorOf } from '../domain/error-line.ts'
 import type { Execution } from '../domain/execution.ts'
 import { forChange, terminalStates, whole } from './columns.ts'
 import { type Column, rowsOf } from './row-values.ts'
@@ -64,6 +65,8 @@ export interface NewExecution {
   routing_inputs?: string
   queue_timeout_ms?: number
   reply_to?: string
+  /** Object of texts, as JSON. */
+  tags_json?: string
 }
 
 const NEW_COLUMNS: Column<NewExecution>[] = [
@@ -85,6 +88,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['reply_to', 'text', (row) => row.reply_to],
   ['parent_id', 'uuid', (row) => row.parent_id],
   ['cancel_with_parent', 'bool', (row) => row.cancel_with_parent],
+  ['tags', 'json', (row) => row.tags_json],
 ]
 
 /** An insert of the rows that do not exist yet, without its `returning` clause. */
@@ -92,17 +96,27 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, depth, reply_to, parent_id,
-    cancel_with_parent, state, queued_at, deadline_at)
+    cancel_with_parent, tags, state, queued_at, deadline_at, input_bytes)
   select new.*, 'SCHEDULED', clock_timestamp(),
-         clock_timestamp() + queue_timeout_ms * interval '1 ms'
+         clock_timestamp() + queue_timeout_ms * interval '1 ms', octet_length(input::text)
     from ${rowsOf('new', NEW_COLUMNS, rows)}
   on conflict (execution_id) do nothing`
 
+/** Writes the tags of the rows `inserted`, as a further part of their statement. */
+export const insertTags = (rows: readonly NewExecution[]): Sql =>
+  rows.some(({ tags_json }) => tags_json !== undefined)
+    ? sql`, tagged as (
+      insert into execution_tags (key, value, created_at, execution_id)
+      select tag.key, tag.value, inserted.created_at, inserted.execution_id
+        from inserted, json_each_text(inserted.tags) as tag)`
+    : sql``
+
 /** Inserts rows and returns the ids that were new. */
 export async function insert(tx: Tx, rows: readonly NewExecution[]): Promise<Set<string>> {
-  const inserted = await tx.rows<{ execution_id: string }>(
-    sql`${insertIfAbsent(rows)} returning execution_id`,
-  )
+  const inserted = await tx.rows<{ execution_id: string }>(sql`
+    with inserted as (${insertIfAbsent(rows)} returning execution_id, created_at, tags)
+    ${insertTags(rows)}
+    select execution_id from inserted`)
   return new Set(inserted.map(({ execution_id }) => execution_id))
 }
 
@@ -135,7 +149,9 @@ export const assignments = sql`
   parked = c.parked, passed_over = c.passed_over, last_seq = c.last_seq, revision = c.revision, output = c.output,
   pause_output = c.pause_output, updated_at = clock_timestamp(),
   finished_at = case when c.state in ${terminalStates}
-                     then clock_timestamp() end`
+                     then clock_timestamp() end,
+  started_at = coalesce(e.started_at, case when c.attempts > 0 then clock_timestamp() end),
+  output_bytes = octet_length(c.output::text), error = c.error`
 
 /** Columns of the updates `c`; `old_` columns are conditions. */
 const COLUMNS: Column<RowUpdate>[] = [
@@ -169,6 +185,7 @@ const COLUMNS: Column<RowUpdate>[] = [
   ['most_held', 'int', ({ maxHeld }) => maxHeld],
   ['queue_timeout_ms', 'float8', ({ next }) => next.queue_timeout_ms],
   ['parked', 'bool', ({ next }) => next.parked],
+  ['error', 'text', ({ next }) => errorOf(next)],
 ]
 
 /** The updates as rows `c` of a statement. */

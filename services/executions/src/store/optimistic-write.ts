@@ -55,10 +55,11 @@ interface Id {
 const insertRows = (db: Queries, rows: readonly executions.NewExecution[]) =>
   db.rows<Id>(sql`
     with inserted as (
-      ${executions.insertIfAbsent(rows)} returning execution_id, workflow_namespace, workflow_name, state),
+      ${executions.insertIfAbsent(rows)} returning execution_id, workflow_namespace, workflow_name, state, created_at, tags),
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
       select workflow_namespace, workflow_name, state, count(*) from inserted group by 1, 2, 3)
+    ${executions.insertTags(rows)}
     select execution_id from inserted`)
 
 const idsOf = (rows: readonly Id[]) => new Set(rows.map(({ execution_id }) => execution_id))

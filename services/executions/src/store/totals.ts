@@ -56,10 +56,23 @@ export const isVisible = (visible: Visibility): Sql =>
 
 /** Number of matching executions: a sum over the few rows of totals and of unfolded deltas. */
 export async function count(db: Queries, filter: ExecutionFilter): Promise<number> {
-  const { state, workflow_namespace, workflow_name, visible } = filter
+  const { state, ...rest } = filter
+  return countStates(db, { ...rest, states: state === '' ? [] : [state] })
+}
+
+/** The same for any of several states; for all without. */
+export async function countStates(
+  db: Queries,
+  {
+    states,
+    workflow_namespace,
+    workflow_name,
+    visible,
+  }: Omit<ExecutionFilter, 'state'> & { states: readonly string[] },
+): Promise<number> {
   const matching = sql`
      where ${isVisible(visible)}
-       and (${state} = '' or state = ${state})
+       and (${states.length}::int = 0 or state = any(${states}::text[]))
        and (${workflow_namespace} = '' or workflow_namespace = ${workflow_namespace})
        and (${workflow_name} = '' or workflow_name = ${workflow_name})`
   const row = await db.maybe<{ total: number }>(sql`

@@ -41,6 +41,7 @@ export function createApiKeyAuthenticator(
     return keys.find({ prefix, token_hash: Buffer.from(hash, 'hex'), checks_networks: true })
   }
   const holders = new UsageReportingCache(readGeneration, find, {
+    name: 'api_keys',
     reportIntervalMs: REPORT_INTERVAL_MS,
     now,
   })

@@ -20,14 +20,14 @@ export function createCaches(
   { session_idle_timeout }: Settings['workers'],
   { catalog, identity, principals, readAuth, readCatalog }: CachesDeps,
 ) {
-  const workflows = new GenerationCache(readCatalog, (key) => {
+  const workflows = new GenerationCache('workflows', readCatalog, (key) => {
     const [namespace = '', name = '', version] = key.split('/')
     return catalog.resolve({ namespace, name, version: Number(version) })
   })
-  const versions = new GenerationCache(readCatalog, async (id) =>
+  const versions = new GenerationCache('versions', readCatalog, async (id) =>
     toRunningVersion(await catalog.getById({ id })),
   )
-  const accounts = new GenerationCache(readAuth, (key) => {
+  const accounts = new GenerationCache('accounts', readAuth, (key) => {
     const [subject, external_issuer] = JSON.parse(key) as [string, string]
     return principals.resolve({ subject, external_issuer })
   })
@@ -35,6 +35,7 @@ export function createCaches(
   const checkSession = (token: string) =>
     refusedTokens.check(token, () => identity.checkSession({ token }))
   const sessions = new UsageReportingCache(readAuth, checkSession, {
+    name: 'sessions',
     reportIntervalMs: sessionReportIntervalMs(session_idle_timeout),
   })
   return {

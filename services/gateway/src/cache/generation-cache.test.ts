@@ -4,6 +4,7 @@ import { GenerationCache } from './generation-cache.ts'
 function setup() {
   const now = { generation: 'a' as string | undefined, value: 1 }
   const cache = new GenerationCache(
+    'tested',
     async () => now.generation,
     async (key) => `${key}${now.value}`,
   )
@@ -33,6 +34,7 @@ test('the generation changes during a fetch: its value is not used under the new
   const now = { generation: 'a' }
   let finish: (value: string) => void = () => {}
   const cache = new GenerationCache(
+    'tested',
     async () => now.generation,
     () => new Promise<string>((resolve) => (finish = resolve)),
   )
@@ -51,6 +53,7 @@ test('the generation changes during a fetch: its value is not used under the new
 test('a failed fetch: not cached', async () => {
   let calls = 0
   const cache = new GenerationCache(
+    'tested',
     async () => 'a',
     async () => {
       calls++

@@ -1,3 +1,4 @@
+import { cacheGenerations, cacheLookups } from '../metrics.ts'
 import type { ReadGeneration } from './generation-reader.ts'
 
 /**
@@ -36,8 +37,11 @@ export class GenerationCache<T> {
   readonly #fetch: (key: string) => Promise<T>
   #entries = new Map<string, T>()
   #generation: string | undefined
+  readonly #name: string
 
-  constructor(readGeneration: ReadGeneration, fetch: (key: string) => Promise<T>) {
+  /** `name` is the label of its metrics. */
+  constructor(name: string, readGeneration: ReadGeneration, fetch: (key: string) => Promise<T>) {
+    this.#name = name
     this.#readGeneration = readGeneration
     this.#fetch = fetch
   }
@@ -45,17 +49,26 @@ export class GenerationCache<T> {
   /** `fetch` replaces the fetch of the cache for this call. */
   async get(key: string, fetch = this.#fetch): Promise<T> {
     const generation = await this.#readGeneration()
-    if (generation === undefined) return fetch(key)
+    if (generation === undefined) {
+      this.#count('bypassed')
+      return fetch(key)
+    }
     if (generation !== this.#generation) {
       this.#entries = new Map()
       this.#generation = generation
+      cacheGenerations.add(1, { cache: this.#name })
     }
     const entries = this.#entries
     const known = entries.get(key)
+    this.#count(known === undefined ? 'miss' : 'hit')
     if (known !== undefined) return known
     const value = await fetch(key)
     if (entries.size >= MAX_ENTRIES) entries.delete(entries.keys().next().value as string)
     entries.set(key, value)
     return value
+  }
+
+  #count(result: 'hit' | 'miss' | 'bypassed'): void {
+    cacheLookups.add(1, { cache: this.#name, result })
   }
 }

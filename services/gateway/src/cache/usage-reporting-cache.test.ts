@@ -10,7 +10,7 @@ function setup() {
       if (state.fails) throw new Error('away')
       return `${key}${state.fetches}`
     },
-    { reportIntervalMs: 1_000, now: () => state.now },
+    { name: 'tested', reportIntervalMs: 1_000, now: () => state.now },
   )
   return { state, cache }
 }

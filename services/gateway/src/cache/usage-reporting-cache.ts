@@ -7,6 +7,8 @@ interface Entry<T> {
 }
 
 interface Options {
+  /** Label of its metrics. */
+  name: string
   /** Longest time without a report while an entry is in use. */
   reportIntervalMs: number
   now?: () => number
@@ -24,11 +26,11 @@ export class UsageReportingCache<T> {
   constructor(
     readGeneration: ReadGeneration,
     ask: (key: string) => Promise<T>,
-    { reportIntervalMs, now = Date.now }: Options,
+    { name, reportIntervalMs, now = Date.now }: Options,
   ) {
     this.#fetch = ask
-    this.#options = { reportIntervalMs: reportIntervalMs, now }
-    this.#entries = new GenerationCache(readGeneration, (key) => this.#load(() => ask(key)))
+    this.#options = { name, reportIntervalMs, now }
+    this.#entries = new GenerationCache(name, readGeneration, (key) => this.#load(() => ask(key)))
   }
 
   /** `fetch` replaces the fetch of the cache for this call, but not for its reports. */

@@ -5,6 +5,7 @@ import {
   ExecutionsService,
   QueueService,
 } from '@windlass/proto/windlass/executions/v1/executions'
+import { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import { AuditService } from '@windlass/proto/windlass/identity/v1/audit'
 import { IdentityService, WorkerTokensService } from '@windlass/proto/windlass/identity/v1/identity'
 import {
@@ -26,6 +27,7 @@ export function connectServices({ services }: Settings, serviceIdentity: Service
     executions: connect(ExecutionsService, services.executions, serviceIdentity),
     approvals: connect(ApprovalsService, services.executions, serviceIdentity),
     queue: connect(QueueService, services.executions, serviceIdentity),
+    history: connect(HistoryService, services.executions, serviceIdentity),
     catalog: connect(CatalogService, services.catalog, serviceIdentity),
     dispatcher: connect(DispatcherService, services.dispatcher, serviceIdentity),
     fleet: connect(FleetService, services.dispatcher, serviceIdentity),

@@ -1,4 +1,5 @@
 import type { Logger } from '@windlass/runtime/process/log'
+import { httpDuration, httpRequests } from '../metrics.ts'
 import type { RequestContext } from './request-context.ts'
 
 const MAX_PATH_LENGTH = 1_024
@@ -11,19 +12,33 @@ const CLIENT_CLOSED = 499
  */
 export const createRequestLog = (log: Logger): Logger => log.child({}, { redact: [] })
 
-/** Logs one line per request. Queries are left out: they may contain secrets. */
+/** Only declared routes and methods are labels: what a client chooses must not create series. */
+function measureRequest(method: string, route: string, { status, ms }: Measured): void {
+  httpRequests.add(1, { method, route, status: String(status) })
+  httpDuration.record(ms / 1_000, { method, route })
+}
+
+interface Measured {
+  status: number
+  ms: number
+}
+
+/** Logs and measures one request. Queries are left out: they may contain secrets. */
 export function logRequest(
   { requestLog }: { requestLog: Logger },
   { req, res, id, path, route, startedAt }: RequestContext,
 ): void {
+  const ms = performance.now() - startedAt
+  const status = res.headersSent ? res.statusCode : CLIENT_CLOSED
+  measureRequest(req.method ?? 'none', route ?? 'none', { status, ms })
   requestLog.info(
     {
       request_id: id,
       method: req.method,
       path: path.length > MAX_PATH_LENGTH ? path.slice(0, MAX_PATH_LENGTH) : path,
       route,
-      status: res.headersSent ? res.statusCode : CLIENT_CLOSED,
-      ms: Math.round((performance.now() - startedAt) * 100) / 100,
+      status,
+      ms: Math.round(ms * 100) / 100,
     },
     'request',
   )

@@ -4,6 +4,7 @@ import { clientAddress } from '@windlass/runtime/http/client-address'
 import { type HttpServer, httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import { readServerTls } from '@windlass/runtime/tls/server-tls'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
+import { httpOpenRequests } from '../metrics.ts'
 import type { Route } from '../route/route.ts'
 import type { ServerContext } from './handle.ts'
 import { discardBody, hasBody } from './read-body.ts'
@@ -91,7 +92,14 @@ export async function startServer<Deps>(
       logRequest(context, ctx)
     },
   })
-  return { port: http.port, stop: () => stop(http, context) }
+  const stopObserving = httpOpenRequests.observe((report) => report(context.openRequests.size))
+  return {
+    port: http.port,
+    async stop() {
+      await stop(http, context)
+      stopObserving()
+    },
+  }
 }
 
 /** Accepts no new requests, ends streams, and waits for responses in progress up to the limits above. */

@@ -6,6 +6,7 @@ import {
   scheduleNameOf,
   workflowNameOf,
 } from '@windlass/domain/names'
+import { parseTags, problemOfTags, type Tags } from '@windlass/domain/tags'
 import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
@@ -103,6 +104,24 @@ export const flag = z
     falsy: ['false', '0', 'no', 'off', 'n', 'f'],
   })
   .meta({ wire: { type: 'boolean' } })
+
+/** Tags as `key=value,key=value`; none without. */
+export const tags = z
+  .string()
+  .transform((given, context): Tags => {
+    const parsed = parseTags(given)
+    const problem = parsed ? problemOfTags(parsed) : 'must be key=value,key=value'
+    if (problem !== undefined) context.addIssue({ code: 'custom', message: problem })
+    return parsed ?? {}
+  })
+  .prefault('')
+  .meta({ wire: { type: 'string' } })
+
+/** RFC 3339 with an offset or Z. */
+export const time = z.iso
+  .datetime({ offset: true })
+  .transform((given) => new Date(given))
+  .optional()
 
 /** A duration in seconds. */
 export const seconds = z

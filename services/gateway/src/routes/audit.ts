@@ -4,7 +4,7 @@ import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
-import { integer, page, text } from '../route/fields.ts'
+import { integer, page, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 
 type Deps = Pick<Clients, 'audit'>
@@ -47,10 +47,6 @@ function viewOf({ seq, at, draft, previous_hash, hash }: AuditEntry): string {
 }
 
 const filter = text(1_024).default('')
-const time = z.iso
-  .datetime({ offset: true })
-  .transform((given) => new Date(given))
-  .optional()
 
 export const listAudit = route('get', '/admin/audit', {
   summary: 'List audit entries, newest first; with after=N oldest first, from the entry after N',

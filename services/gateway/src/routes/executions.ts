@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { isState, isTerminal, STATES } from '@windlass/domain/states'
+import { isTerminal } from '@windlass/domain/states'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
@@ -9,30 +9,24 @@ import type { Quotas } from '../access/quotas.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
-import { flag, page, text } from '../route/fields.ts'
+import { flag } from '../route/fields.ts'
 import { EventStream } from '../route/media.ts'
 import { route } from '../route/route.ts'
-import { listView, viewOf } from './responses.ts'
+import { type ListDeps, listView, viewOf } from './responses.ts'
 import { ExecutionList, ExecutionView } from './schemas.ts'
+import { searchOf, searchQuery, workflowQuery } from './search-query.ts'
 
-type Deps = EventStreamDeps & Pick<Caches, 'resolveWorkflow'> & { quotas: Quotas }
+type Deps = EventStreamDeps & ListDeps & Pick<Caches, 'resolveWorkflow'> & { quotas: Quotas }
 
-const filter = text(255).default('')
 const detailed = flag.default(false)
 
 export const listExecutions = route('get', '/executions', {
   summary: 'List executions, newest first',
   access: 'may list executions',
-  query: { state: filter, workflow_name: filter, namespace: filter, ...page },
+  query: { ...workflowQuery, ...searchQuery },
   returns: ExecutionList,
-  handle: ({ query, resolved: visible }, { executions }: Deps) =>
-    listView(executions, visible, {
-      state: stateOf(query.state),
-      workflow_namespace: query.namespace,
-      workflow_name: query.workflow_name,
-      limit: query.limit,
-      offset: query.offset,
-    }),
+  handle: async ({ query, resolved: visible }, deps: Deps) =>
+    listView(deps, visible, searchOf(query)),
 })
 
 export const listWorkflowExecutions = route(
@@ -41,23 +35,22 @@ export const listWorkflowExecutions = route(
   {
     summary: 'List the executions of a workflow, newest first',
     access: 'workflow:{namespace}:{workflow_name}:read',
-    query: { state: filter, ...page },
+    query: searchQuery,
     returns: ExecutionList,
-    async handle({ params, query }, { executions, resolveWorkflow }: Deps) {
-      const state = stateOf(query.state)
-      const { namespace, name } = await resolveWorkflow(params.namespace, params.workflow_name, 0)
-      // The access rule permits this workflow only, and the filter names it.
-      return listView(
-        executions,
-        { kind: 'all' },
-        {
-          state,
-          workflow_namespace: namespace,
-          workflow_name: name,
-          limit: query.limit,
-          offset: query.offset,
-        },
+    async handle({ params, query }, deps: Deps) {
+      const search = searchOf({
+        ...query,
+        namespace: params.namespace,
+        workflow_name: params.workflow_name,
+      })
+      const { namespace, name } = await deps.resolveWorkflow(
+        params.namespace,
+        params.workflow_name,
+        0,
       )
+      // The access rule permits this workflow only.
+      const visible = { kind: 'only' as const, workflows: [{ namespace, name }], ids: [] }
+      return listView(deps, visible, search)
     },
   },
 )
@@ -155,10 +148,3 @@ export const cancelExecution = route(
     },
   },
 )
-
-/** State to filter by; empty for all. */
-function stateOf(text: string): string {
-  const state = text.toUpperCase()
-  if (state === '' || isState(state)) return state
-  throw invalid(`Invalid state '${text}'. Valid states: ${STATES.join(', ')}`)
-}

@@ -1,10 +1,14 @@
 import { toVisibilityMessage, type Visibility } from '@windlass/domain/visibility'
 import type { Execution, ListRequest } from '@windlass/proto/windlass/executions/v1/executions'
+import type { ExecutionRow, HistoryService } from '@windlass/proto/windlass/executions/v1/history'
+import type { RpcClient } from '@windlass/rpc/client'
+import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import { unavailable } from '@windlass/runtime/faults'
 import type { z } from 'zod'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
 import type { ExecutionList } from './schemas.ts'
+import { plainRequest, type Search } from './search-query.ts'
 
 /** Returns the summary of an execution, or the whole context if requested. */
 export async function viewOf(
@@ -17,12 +21,14 @@ export async function viewOf(
   return detailed(whole.execution, whole.log)
 }
 
-/** Returns a page of executions, without their payloads. */
-export async function listView(
+type ListView = z.input<typeof ExecutionList>
+
+/** Returns a page of executions as services before the search list them. */
+async function plainListView(
   executions: ExecutionsClient,
   visible: Visibility,
   request: Omit<ListRequest, 'visible'>,
-): Promise<z.input<typeof ExecutionList>> {
+): Promise<ListView> {
   const { limit, offset } = request
   const page = await executions.list({ ...request, visible: toVisibilityMessage(visible) })
   requireFiltered(page, visible)
@@ -36,8 +42,64 @@ export async function listView(
     created_at: timeOf(row.created_at) ?? '',
     updated_at: timeOf(row.updated_at) ?? '',
   }))
-  return { executions: rows, total: page.total, limit, offset }
+  const total = { total: page.total, total_exact: true }
+  return { executions: rows, ...total, limit, offset, next_cursor: null, cut: false }
 }
+
+export interface ListDeps {
+  executions: ExecutionsClient
+  history: RpcClient<typeof HistoryService>
+}
+
+/**
+ * Returns a page of executions, without their payloads. A service of an earlier release answers the
+ * filters that it knows; 503 for others.
+ */
+export async function listView(
+  { executions, history }: ListDeps,
+  visible: Visibility,
+  request: Search,
+): Promise<ListView> {
+  const { limit, offset } = request
+  try {
+    const page = await history.search({ ...request, visible: toVisibilityMessage(visible) })
+    return {
+      executions: page.rows.map(rowView),
+      ...{ total: page.total, total_exact: page.total_exact, limit, offset },
+      ...{ next_cursor: page.next_cursor || null, cut: page.cut },
+    }
+  } catch (error) {
+    if (!(error instanceof UnimplementedRpc)) throw error
+    const plain = plainRequest(request)
+    if (!plain) throw unavailable('searches require the upgrade of all replicas of executions')
+    return plainListView(executions, visible, plain)
+  }
+}
+
+/** A row of a list. */
+export const rowView = (row: ExecutionRow): ListView['executions'][number] => ({
+  execution_id: row.execution_id,
+  workflow_id: row.workflow_id,
+  workflow_namespace: row.workflow_namespace,
+  workflow_name: row.workflow_name,
+  state: row.state,
+  worker_name: row.worker_name,
+  created_at: timeOf(row.created_at) ?? '',
+  updated_at: timeOf(row.updated_at) ?? '',
+  workflow_version: row.workflow_version,
+  queued_at: timeOf(row.queued_at),
+  started_at: timeOf(row.started_at),
+  finished_at: timeOf(row.finished_at),
+  attempts: row.attempts,
+  created_by: row.created_by,
+  schedule_id: row.schedule_id || null,
+  parent_id: row.parent_id || null,
+  input_bytes: row.input_bytes ?? null,
+  output_bytes: row.output_bytes ?? null,
+  error: row.error ?? null,
+  tags: row.tags,
+  revision: row.revision,
+})
 
 /**
  * Refuses a list that a service of an earlier release did not restrict to what the caller may see:

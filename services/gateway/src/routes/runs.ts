@@ -7,7 +7,7 @@ import { firstFrame } from '../domain/frames.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { anyJson } from '../route/body.ts'
 import type { InputValidator } from '../route/body-parser.ts'
-import { versionQuery } from '../route/fields.ts'
+import { tags, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { type AnswerDeps, changeAndAnswer, mode, waitQuery } from './change-and-answer.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
@@ -31,7 +31,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   access: 'may run',
   raw: true,
   params: { mode },
-  query: { ...waitQuery, version: versionQuery, on_cancel: onCancelQuery },
+  query: { ...waitQuery, version: versionQuery, on_cancel: onCancelQuery, tags },
   body: anyJson,
   returns: ExecutionView,
   streams: true,
@@ -45,7 +45,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
     recorded: 'eventually',
   },
   async handle(input, deps: Deps) {
-    const { params, body, resolved: workflow, caller, ctx } = input
+    const { params, query, body, resolved: workflow, caller, ctx } = input
     const depth = nestingOf(caller, deps.quotas.limits)
     await deps.inputSchemas.check(workflow, body)
     const { execution_id, request_hash } = await resolveIdempotencyKey(ctx, {
@@ -66,7 +66,8 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       reply_to: params.mode === 'sync' ? deps.subscriptions.replies.name : '',
       depth,
       parent_id: caller.execution?.exec_id ?? '',
-      cancel_with_parent: caller.execution !== undefined && input.query.on_cancel === 'cancel',
+      cancel_with_parent: caller.execution !== undefined && query.on_cancel === 'cancel',
+      tags: query.tags,
     }
     return changeAndAnswer(deps, {
       input,

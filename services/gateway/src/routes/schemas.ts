@@ -37,6 +37,33 @@ export const ExecutionContext = z
   .omit({ worker_name: true })
   .meta({ id: 'ExecutionContext' })
 
+const time = z.string().nullable()
+const bytes = z.int().nullable()
+
+/** Absent in rows of a service of an earlier release; null where unknown or not yet. */
+const details = {
+  workflow_version: z.int().optional(),
+  /** Since when it is in the ready queue. */
+  queued_at: time.optional(),
+  /** First claim by a worker. */
+  started_at: time.optional(),
+  finished_at: time.optional(),
+  /** Claims since its last progress; above 1, the process that had the previous one died. */
+  attempts: z.int().optional(),
+  created_by: z.string().optional(),
+  schedule_id: z.string().nullable().optional(),
+  /** Execution that started it by a nested run. */
+  parent_id: z.string().nullable().optional(),
+  /** Size of the stored JSON text. */
+  input_bytes: bytes.optional(),
+  output_bytes: bytes.optional(),
+  /** First line of the error of a FAILED execution. */
+  error: z.string().nullable().optional(),
+  tags: z.record(z.string(), z.string()).optional(),
+  /** Grows with every change of the execution. */
+  revision: z.int().optional(),
+}
+
 export const ExecutionList = z
   .object({
     executions: z.array(
@@ -49,11 +76,18 @@ export const ExecutionList = z
         worker_name: z.string(),
         created_at: z.string(),
         updated_at: z.string(),
+        ...details,
       }),
     ),
+    /** Number of matches; at least so many unless `total_exact`. */
     total: z.int(),
+    total_exact: z.boolean(),
     limit: z.int(),
     offset: z.int(),
+    /** `cursor` of the next page; null: there are no more. */
+    next_cursor: z.string().nullable(),
+    /** True if the search ended at its bound: later pages may have more, even if this one is not full. */
+    cut: z.boolean(),
   })
   .meta({ id: 'ExecutionListResponse' })
 

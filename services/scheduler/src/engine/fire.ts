@@ -74,6 +74,7 @@
  */
 import { createHash } from 'node:crypto'
 import { type MisfirePlan, planMisfires } from '../domain/misfires.ts'
+import { scheduleLag, scheduleTicks } from '../metrics.ts'
 import * as due from '../store/due.ts'
 import * as ticks from '../store/ticks.ts'
 import type { SchedulerDeps } from './deps.ts'
@@ -88,12 +89,13 @@ const BATCH = 200
  * replica starts them when their lease expires.
  */
 export async function fire({ db, catchupMs }: SchedulerDeps): Promise<ticks.Firing[]> {
-  return await db.tx(async (tx) => {
+  const { firings, skipped, now } = await db.tx(async (tx) => {
     const submit_before_ms = submitDeadlineMs()
     const taken = await due.lockDue(tx, BATCH)
-    if (taken.length === 0) return []
     const firings: ticks.Firing[] = []
     const skipped: ticks.SkippedRange[] = []
+    const now = taken[0]?.now
+    if (!now) return { firings, skipped, now }
     const next_runs: due.NextRun[] = []
     for (const schedule of taken) {
       const { schedule_id } = schedule
@@ -113,8 +115,17 @@ export async function fire({ db, catchupMs }: SchedulerDeps): Promise<ticks.Firi
       ticks.insertFirings(tx, firings, LEASE_MS),
       ticks.insertSkipped(tx, skipped),
     ])
-    return firings
+    return { firings, skipped, now }
   })
+  measure(firings, skipped, now)
+  return firings
+}
+
+function measure(firings: ticks.Firing[], skipped: ticks.SkippedRange[], now?: Date): void {
+  for (const { nominal_at } of firings)
+    scheduleLag.record(Math.max(0, ((now ?? nominal_at).getTime() - nominal_at.getTime()) / 1_000))
+  if (firings.length > 0) scheduleTicks.add(firings.length, { outcome: 'fired' })
+  if (skipped.length > 0) scheduleTicks.add(skipped.length, { outcome: 'skipped' })
 }
 
 const MISSED = 'missed: no scheduler was running to fire it in time'

@@ -211,6 +211,7 @@ function toCreateCommand(
     depth: 0,
     parent_id: '',
     cancel_with_parent: false,
+    tags: {},
   }
   const { execution_id } = firing
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }

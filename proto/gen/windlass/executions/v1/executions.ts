@@ -120,6 +120,13 @@ export interface Create {
   parent_id: string;
   /** A cancel of the parent cancels it too. */
   cancel_with_parent: boolean;
+  /** Labels of its starter, for searches. */
+  tags: { [key: string]: string };
+}
+
+export interface Create_TagsEntry {
+  key: string;
+  value: string;
 }
 
 /**
@@ -1108,6 +1115,7 @@ function createBaseCreate(): Create {
     reply_to: "",
     parent_id: "",
     cancel_with_parent: false,
+    tags: {},
   };
 }
 
@@ -1155,6 +1163,9 @@ export const Create: MessageFns<Create> = {
     if (message.cancel_with_parent !== false) {
       writer.uint32(112).bool(message.cancel_with_parent);
     }
+    globalThis.Object.entries(message.tags).forEach(([key, value]: [string, string]) => {
+      Create_TagsEntry.encode({ key: key as any, value }, writer.uint32(122).fork()).join();
+    });
     return writer;
   },
 
@@ -1281,6 +1292,74 @@ export const Create: MessageFns<Create> = {
             }
 
             message.cancel_with_parent = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 122) {
+              break;
+            }
+
+            const entry15 = Create_TagsEntry.decode(reader, reader.uint32());
+            if (entry15.value !== undefined) {
+              message.tags[entry15.key] = entry15.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCreate_TagsEntry(): Create_TagsEntry {
+  return { key: "", value: "" };
+}
+
+export const Create_TagsEntry: MessageFns<Create_TagsEntry> = {
+  encode(message: Create_TagsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Create_TagsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCreate_TagsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
             continue;
           }
         }

@@ -1,0 +1,48 @@
+import { counter, gauge, histogram, observedCounter } from './instruments.ts'
+
+/** Metrics of every service process. */
+export const eventLoopDelay = gauge('windlass_event_loop_delay_seconds', {
+  help: 'Delay of the event loop since the last collection, measured each 100 ms.',
+  labels: ['quantile'],
+})
+export const eventLoopActive = observedCounter('windlass_event_loop_active_seconds_total', {
+  help: 'Time in which the event loop was busy; its rate is the utilization of the thread.',
+})
+export const gcDuration = histogram('windlass_gc_duration_seconds', {
+  help: 'Pauses of the garbage collector.',
+  labels: ['kind'],
+  buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1],
+})
+export const memory = gauge('windlass_memory_bytes', {
+  help: 'Memory of the process: resident, and of the heap.',
+  labels: ['kind'],
+})
+export const cpu = observedCounter('windlass_cpu_seconds_total', {
+  help: 'Processor time of the process.',
+  labels: ['mode'],
+})
+export const startTime = gauge('windlass_start_time_seconds', {
+  help: 'Time at which the process started, in seconds since 1970.',
+})
+export const dependencyFailures = observedCounter('windlass_dependency_failures_total', {
+  help: 'Calls that a dependency did not answer in time, by kind: timeout, unresponsive, unavailable.',
+  labels: ['dependency', 'kind'],
+})
+export const loopRounds = counter('windlass_loop_rounds_total', {
+  help: 'Rounds of background loops, by outcome: ok, failed.',
+  labels: ['loop', 'outcome'],
+})
+export const poolConnections = gauge('windlass_postgres_connections', {
+  help: 'Connections of the pool by state: idle, busy.',
+  labels: ['state'],
+})
+export const poolWaiting = gauge('windlass_postgres_waiting', {
+  help: 'Statements and transactions that wait for a connection of the pool.',
+})
+export const certificateExpiry = gauge('windlass_certificate_expiry_seconds', {
+  help: 'Time at which the certificate of a listener expires, in seconds since 1970.',
+  labels: ['listener'],
+})
+export const outboxEvents = gauge('windlass_outbox_events', {
+  help: 'Events in the outbox that the relay has not published yet; each replica reports all of them.',
+})

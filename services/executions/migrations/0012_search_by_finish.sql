@@ -1,0 +1,3 @@
+create index executions_by_finish on executions
+  (workflow_namespace, workflow_name, finished_at desc, execution_id desc)
+  where finished_at is not null;

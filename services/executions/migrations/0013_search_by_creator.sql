@@ -1,0 +1,2 @@
+create index executions_by_creator on executions (created_by, created_at desc, execution_id desc)
+  where finished_at is not null;

@@ -1,0 +1,2 @@
+create index executions_by_worker on executions (worker_name, created_at desc, execution_id desc)
+  where finished_at is not null;

@@ -1,0 +1,2 @@
+create index executions_of_schedule on executions (schedule_id, created_at desc, execution_id desc)
+  where schedule_id is not null;

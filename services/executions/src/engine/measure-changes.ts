@@ -1,0 +1,60 @@
+import { isTerminal } from '@windlass/domain/states'
+import { LabelValues } from '@windlass/runtime/metrics/label-values'
+import {
+  claimWait,
+  executionsCreated,
+  executionsEnded,
+  queueWait,
+  requeues,
+  runDuration,
+} from '../metrics.ts'
+import type { CommittedChange } from './batch.ts'
+
+/** Series of a metric for each workflow, in each replica. */
+const MAX_WORKFLOWS = 200
+/** Claims whose end has not been seen; the oldest is forgotten. */
+const MAX_OPEN_CLAIMS = 20_000
+
+/**
+ * Measures the stages of executions from committed changes. A stage is the time between two updates of a
+ * row, so it costs no further reads. Only the first claim is not in the row at the end: this replica
+ * remembers those that it applied.
+ */
+export class ChangeMeter {
+  readonly #workflows = new LabelValues(MAX_WORKFLOWS)
+  readonly #claimedAt = new Map<string, Date>()
+
+  record(committed: readonly CommittedChange[]): void {
+    for (const change of committed) this.#record(change)
+  }
+
+  #record({ before, after }: CommittedChange): void {
+    const workflow = this.#workflows.of(`${after.workflow_namespace}/${after.workflow_name}`)
+    if (!before) executionsCreated.add(1, { workflow })
+    if (after.claim_generation > (before?.claim_generation ?? 0))
+      queueWait.record(seconds((before ?? after).updated_at, after.updated_at), { workflow })
+    if (after.queued && before?.held_by) requeues.add(1, { workflow })
+    if (!before) return
+    if (after.attempts > before.attempts) this.#onClaim(workflow, before, after)
+    if (isTerminal(after.state) && !isTerminal(before.state)) this.#onEnd(workflow, after)
+  }
+
+  #onClaim(workflow: string, before: CommittedChange['after'], after: CommittedChange['after']) {
+    claimWait.record(seconds(before.updated_at, after.updated_at), { workflow })
+    if (this.#claimedAt.has(after.execution_id)) return
+    if (this.#claimedAt.size >= MAX_OPEN_CLAIMS)
+      this.#claimedAt.delete(this.#claimedAt.keys().next().value as string)
+    this.#claimedAt.set(after.execution_id, after.updated_at)
+  }
+
+  #onEnd(workflow: string, { execution_id, state, updated_at }: CommittedChange['after']): void {
+    executionsEnded.add(1, { workflow, state })
+    const claimedAt = this.#claimedAt.get(execution_id)
+    this.#claimedAt.delete(execution_id)
+    if (claimedAt) runDuration.record(seconds(claimedAt, updated_at), { workflow })
+  }
+}
+
+/** Clocks of two replicas may differ: never negative. */
+const seconds = (from: Date, to: Date): number =>
+  Math.max(0, (to.getTime() - from.getTime()) / 1_000)

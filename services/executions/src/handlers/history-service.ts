@@ -1,0 +1,9 @@
+import type { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
+import type { Handlers } from '@windlass/rpc/call'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { createSearchHandler } from './search-executions.ts'
+
+/** Creates the handlers of the service `History`; each rpc has a file of its own. */
+export const historyHandlers = (db: Db): Handlers<typeof HistoryService> => ({
+  search: createSearchHandler(db),
+})

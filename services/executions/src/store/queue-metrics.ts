@@ -1,0 +1,28 @@
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { terminalEvents } from './columns.ts'
+
+export interface QueuedByRequirement {
+  requirement_id: string
+  executions: number
+  oldest_s: number
+}
+
+/** Length and age of the ready queue by requirement, the longest first; from the index of the queue. */
+export const readQueueByRequirement = (db: Queries) =>
+  db.rows<QueuedByRequirement>(sql`
+    select requirement_id, count(*)::int as executions,
+           extract(epoch from clock_timestamp() - min(queued_at))::float8 as oldest_s
+      from executions where queued_at is not null
+     group by requirement_id order by executions desc, requirement_id`)
+
+/** Age in seconds of the oldest terminal event behind the relay's cursor; absent: all are published. */
+export const readRelayLag = (db: Queries) =>
+  db.maybe<{ lag_s: number }>(sql`
+    select extract(epoch from clock_timestamp() - x.updated_at)::float8 as lag_s
+      from events e join executions x using (execution_id)
+     where (e.xid, e.execution_id, e.seq) > (
+             select xid, execution_id, seq from relay_cursor where name = 'executions'
+             union all select '0', '00000000-0000-0000-0000-000000000000', 0 limit 1)
+       and e.type in ${terminalEvents}
+     order by e.xid, e.execution_id, e.seq limit 1`)

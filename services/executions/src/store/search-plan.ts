@@ -1,0 +1,181 @@
+import { isTerminal, STATES } from '@windlass/domain/states'
+import type { Visibility } from '@windlass/domain/visibility'
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { createdWithin, finishedWithin, hasPrefix, type SearchFilter } from './search-filter.ts'
+import { isVisible } from './totals.ts'
+
+/** The rows that a search reads, as ranges of an index, each in the order of the answer. */
+export interface Candidates {
+  /** A query of `range` and these columns of each row `e`; the tail orders and limits each range. */
+  from(columns: Sql, tail: Sql): Sql
+  /** Column of the order. */
+  key: Sql
+  /** Number of ranges. */
+  ranges: number
+}
+
+interface Request extends SearchFilter {
+  visible: Visibility
+  by_finish: boolean
+}
+
+/**
+ * Chooses the index. Ids, parents, schedules and tags select few rows of few workflows, so rows that the
+ * caller may not read are skipped there. All other searches of a caller that may read some workflows read
+ * these only.
+ */
+export async function candidatesOf(db: Queries, request: Request): Promise<Candidates> {
+  if (request.by_finish) return ofWorkflows(request, await workflowsIn(db, request))
+  const selective = selectiveCondition(request)
+  if (selective) return one(request, sql`${selective} and ${isVisible(request.visible)}`)
+  const [tag] = Object.entries(request.tags)
+  if (tag) return ofTag(request, tag)
+  if (request.visible.kind === 'all') {
+    if (request.worker_name)
+      return settledAndLive(request, sql`e.worker_name = ${request.worker_name}`)
+    if (request.created_by)
+      return settledAndLive(request, sql`e.created_by = ${request.created_by}`)
+  }
+  return ofWorkflowsOrStates(db, request)
+}
+
+function selectiveCondition({ id_prefix, parent_id, schedule_id }: SearchFilter): Sql | undefined {
+  if (id_prefix) return hasPrefix(id_prefix)
+  if (parent_id) return sql`e.parent_id = ${parent_id}::uuid`
+  return schedule_id ? sql`e.schedule_id = ${schedule_id}::uuid` : undefined
+}
+
+const CREATED = sql`e.created_at`
+
+const one = (filter: SearchFilter, condition: Sql): Candidates => ({
+  key: CREATED,
+  ranges: 1,
+  from: (columns, tail) => sql`
+    select 0 as range, ${columns} from executions e
+     where ${condition} ${createdWithin(filter)} ${tail}`,
+})
+
+/** The indexes by tag are a table of their own, without the names of workflows. */
+const ofTag = (filter: Request, [key, value]: [string, string]): Candidates => ({
+  key: sql`t.created_at`,
+  ranges: 1,
+  from: (columns, tail) => sql`
+    select 0 as range, ${columns} from execution_tags t join executions e using (execution_id)
+     where t.key = ${key} and t.value = ${value} and ${isVisible(filter.visible)}
+       ${createdWithin(filter)} ${tail}`,
+})
+
+const settledAndLive = (filter: SearchFilter, condition: Sql): Candidates => ({
+  key: CREATED,
+  ranges: 2,
+  from: (columns, tail) => sql`
+    (select 0 as range, ${columns} from executions e
+      where ${condition} and e.finished_at is not null ${createdWithin(filter)} ${tail})
+    union all
+    (select 1, ${columns} from executions e
+      where e.finished_at is null ${createdWithin(filter)} ${tail})`,
+})
+
+interface KnownWorkflow {
+  workflow_namespace: string
+  workflow_name: string
+}
+
+interface Totals extends KnownWorkflow {
+  state: string
+  total: number
+}
+
+/** Workflows with executions that the caller may read and that match the filter. */
+async function workflowsIn(db: Queries, request: Request): Promise<KnownWorkflow[]> {
+  return distinct(inScope(await readTotals(db, request.visible), request))
+}
+
+const inScope = (rows: readonly Totals[], filter: SearchFilter) =>
+  rows.filter(
+    ({ workflow_namespace, workflow_name }) =>
+      ['', workflow_namespace].includes(filter.workflow_namespace) &&
+      ['', workflow_name].includes(filter.workflow_name),
+  )
+
+function distinct(rows: readonly Totals[]): KnownWorkflow[] {
+  const byName = rows.map((row) => [`${row.workflow_namespace}/${row.workflow_name}`, row] as const)
+  return [...new Map(byName).values()]
+}
+
+const readTotals = (db: Queries, visible: Visibility) =>
+  db.rows<Totals>(sql`
+    select workflow_namespace, workflow_name, state, sum(n)::bigint as total from (
+      select workflow_namespace, workflow_name, state, total as n from totals
+       where ${isVisible(visible)}
+      union all
+      select workflow_namespace, workflow_name, state, delta as n from totals_delta
+       where ${isVisible(visible)}) as known
+     group by 1, 2, 3`)
+
+const ofWorkflows = (request: Request, workflows: readonly KnownWorkflow[]): Candidates => ({
+  key: request.by_finish ? sql`e.finished_at` : CREATED,
+  ranges: Math.max(workflows.length, 1),
+  from: (columns, tail) => sql`
+    select range, found.* from unnest(${workflows.map((row) => row.workflow_namespace)}::text[],
+      ${workflows.map((row) => row.workflow_name)}::text[]) with ordinality as w(namespace, name, range),
+     lateral (
+      select ${columns} from executions e
+       where e.workflow_namespace = w.namespace and e.workflow_name = w.name
+         ${request.by_finish ? sql`and e.finished_at is not null ${finishedWithin(request)}` : createdWithin(request)}
+         ${tail}) as found`,
+})
+
+const STATE_COUNT = STATES.length
+
+/** The fewer rows of both; the totals tell. */
+async function ofWorkflowsOrStates(db: Queries, request: Request): Promise<Candidates> {
+  const { states, visible, workflow_namespace, workflow_name } = request
+  const isAnyState = states.length === 0 || states.length === STATE_COUNT
+  const isAnyWorkflow = visible.kind === 'all' && !workflow_namespace && !workflow_name
+  if (isAnyWorkflow) return isAnyState ? one(request, sql`true`) : ofStates(request, states)
+  const all = await readTotals(db, visible)
+  const workflows = inScope(all, request)
+  const sum = (rows: readonly Totals[]) => rows.reduce((total, row) => total + row.total, 0)
+  const ofState = all.filter(({ state }) => states.includes(state))
+  return visible.kind === 'all' && !isAnyState && sum(ofState) < sum(workflows)
+    ? ofStates(request, states)
+    : ofWorkflows(request, distinct(workflows))
+}
+
+/** States in which a worker holds the execution. */
+const HELD: ReadonlySet<string> = new Set([
+  'CLAIMED',
+  'RUNNING',
+  'RESUME_SCHEDULED',
+  'RESUME_CLAIMED',
+  'CANCELLING',
+])
+
+/** One range for each terminal state, and one for all others together. */
+function ofStates(filter: SearchFilter, states: readonly string[]): Candidates {
+  const terminal = states.filter(isTerminal)
+  const live = states.filter((state) => !isTerminal(state))
+  const settled = (columns: Sql, tail: Sql) => sql`
+    select range, found.* from unnest(${terminal}::text[]) with ordinality as s(state, range), lateral (
+      select ${columns} from executions e
+       where e.state = s.state and e.finished_at is not null ${createdWithin(filter)} ${tail}) as found`
+  // Few rows are held, but many may wait.
+  const condition = live.every((state) => HELD.has(state))
+    ? sql`e.held_by is not null and e.state = any(${live}::text[])`
+    : sql`e.finished_at is null`
+  const unsettled = (columns: Sql, tail: Sql) => sql`
+    (select 0 as range, ${columns} from executions e
+      where ${condition} ${createdWithin(filter)} ${tail})`
+  return {
+    key: CREATED,
+    ranges: Math.max(terminal.length + (live.length > 0 ? 1 : 0), 1),
+    from: (columns, tail) =>
+      live.length === 0
+        ? settled(columns, tail)
+        : terminal.length === 0
+          ? unsettled(columns, tail)
+          : sql`(${settled(columns, tail)}) union all ${unsettled(columns, tail)}`,
+  }
+}

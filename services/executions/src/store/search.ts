@@ -1,0 +1,162 @@
+import type { Visibility } from '@windlass/domain/visibility'
+import type { Db } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { matches, type SearchFilter } from './search-filter.ts'
+import { type Candidates, candidatesOf } from './search-plan.ts'
+
+/**
+ * Search with a bounded cost. Candidates are read by an index, in the order of the answer: at most
+ * MAX_CANDIDATES. The other filters are applied to them. Where candidates come from several ranges of an
+ * index, the newest of each range are read; rows behind the last candidate of a range that was not read to
+ * its end (the frontier) are not known to be next and are left to the next page.
+ *
+ * All candidates are rows that the caller may read. Otherwise the frontier, which is part of the cursor,
+ * would tell about others.
+ */
+export interface Search extends SearchFilter {
+  visible: Visibility
+  by_finish: boolean
+  ascending: boolean
+  after?: Position | undefined
+  limit: number
+  offset: number
+}
+
+/** Place in the order of a search: microseconds since 1970, and the execution. */
+export interface Position {
+  micros: number
+  execution_id: string
+}
+
+export interface Found {
+  rows: ListedRow[]
+  /** Begin of the next page; absent: there are no more. */
+  next?: Position | undefined
+  /** True if candidates were left unread and the page is not full. */
+  cut: boolean
+}
+
+export interface ListedRow {
+  execution_id: string
+  workflow_id: string
+  workflow_namespace: string
+  workflow_name: string
+  workflow_version: number
+  state: string
+  worker_name?: string
+  created_at: Date
+  updated_at: Date
+  queued_at?: Date
+  started_at?: Date
+  finished_at?: Date
+  attempts: number
+  created_by: string
+  schedule_id?: string
+  parent_id?: string
+  input_bytes?: number
+  output_bytes?: number
+  error?: string
+  tags_json?: string
+  revision: number
+  last_seq: number
+  /** Place in the order of the search. */
+  micros: number
+}
+
+/** Candidates of one query at most. */
+const MAX_CANDIDATES = 10_001
+/** Read first: often enough for a page. */
+const FEW_CANDIDATES = 1_000
+/** Up to this number of ranges each may be read to the bound. */
+const FEW_RANGES = 4
+
+export const listedColumns = sql`
+  e.execution_id, e.workflow_id, e.workflow_namespace, e.workflow_name, e.workflow_version, e.state,
+  e.worker_name, e.created_at, e.updated_at, e.queued_at, e.started_at, e.finished_at, e.attempts,
+  e.created_by, e.schedule_id, e.parent_id, e.input_bytes, e.output_bytes, e.error,
+  e.tags as tags_json, e.revision, e.last_seq`
+
+/** Reads one page. */
+export async function search(db: Db, request: Search): Promise<Found> {
+  const candidates = await candidatesOf(db, request)
+  const found = await read(db, request, candidates, FEW_CANDIDATES)
+  return found.cut ? read(db, request, candidates, MAX_CANDIDATES) : found
+}
+
+/**
+ * Counts the matches. `isExact` is false if there are at least so many: more than MAX_COUNT, or those among
+ * as many candidates as are read.
+ */
+export async function countMatches(
+  db: Db,
+  request: Search,
+): Promise<{ count: number; isExact: boolean }> {
+  const { from } = await candidatesOf(db, request)
+  const row = await db.maybe<{ read: number; hits: number }>(sql`
+    select count(*)::bigint as read, count(*) filter (where hit) as hits
+      from (select hit from (${from(sql`(${matches(request)}) as hit`, sql``)}) as candidate
+             limit ${MAX_CANDIDATES}) as candidates`)
+  const { read = 0, hits = 0 } = row ?? {}
+  return { count: Math.min(hits, MAX_COUNT), isExact: read < MAX_CANDIDATES }
+}
+
+/** A number of matches above this one is not counted. */
+const MAX_COUNT = MAX_CANDIDATES - 1
+
+interface FoundRow extends Partial<ListedRow> {
+  frontier_micros?: number
+  frontier_id?: string
+}
+
+async function read(db: Db, request: Search, candidates: Candidates, most: number): Promise<Found> {
+  const { limit, offset } = request
+  const share = candidates.ranges <= FEW_RANGES ? most : Math.ceil(most / candidates.ranges)
+  const perRange = Math.max(share, limit + offset + 1)
+  const rows = await db.rows<FoundRow>(statement(request, candidates, perRange))
+  const [first] = rows
+  const listed = rows.filter((row): row is ListedRow => row.execution_id !== undefined)
+  const page = listed.slice(0, limit)
+  const last = listed.length > limit ? page.at(-1) : undefined
+  const { frontier_micros: micros, frontier_id: execution_id } = first ?? {}
+  const frontier =
+    execution_id === undefined || micros === undefined ? undefined : { micros, execution_id }
+  return { rows: page, next: last ?? frontier, cut: !last && frontier !== undefined }
+}
+
+function statement(request: Search, { from, key }: Candidates, perRange: number): Sql {
+  const { ascending, limit, offset } = request
+  const order = ascending ? sql`asc` : sql`desc`
+  const reverse = ascending ? sql`desc` : sql`asc`
+  const isBefore = ascending ? sql`<=` : sql`>=`
+  const columns = sql`e.execution_id, ${key} as key, (${matches(request)}) as hit`
+  const tail = sql`${isAfter(request, key)} order by ${key} ${order}, e.execution_id ${order} limit ${perRange}`
+  return sql`
+    with candidates as materialized (${from(columns, tail)}),
+    unread as (select range from candidates group by range having count(*) >= ${perRange}),
+    ends as (
+      select distinct on (range) key, execution_id from candidates
+       where range in (select range from unread) order by range, key ${reverse}, execution_id ${reverse}),
+    frontier as (
+      select key, execution_id from ends order by key ${order}, execution_id ${order} limit 1),
+    hits as (select execution_id, key from candidates where hit),
+    picked as (
+      select hits.* from hits left join frontier on true
+       where frontier.key is null
+          or (hits.key, hits.execution_id) ${isBefore} (frontier.key, frontier.execution_id)
+       order by hits.key ${order}, hits.execution_id ${order} limit ${limit + 1} offset ${offset}::bigint)
+    select ${microsOf(sql`frontier.key`)} as frontier_micros, frontier.execution_id as frontier_id,
+           ${microsOf(sql`picked.key`)} as micros, ${listedColumns}
+      from (select 1) as one
+      left join frontier on true
+      left join (picked join executions e using (execution_id)) on true
+     order by picked.key ${order}, e.execution_id ${order}`
+}
+
+const microsOf = (time: Sql) => sql`(extract(epoch from ${time}) * 1000000)::bigint`
+
+function isAfter({ after, ascending }: Search, key: Sql): Sql {
+  if (!after) return sql``
+  const comparison = ascending ? sql`>` : sql`<`
+  const time = sql`timestamptz 'epoch' + ${after.micros}::bigint * interval '1 microsecond'`
+  return sql`and (${key}, e.execution_id) ${comparison} (${time}, ${after.execution_id}::uuid)`
+}
