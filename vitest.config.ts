@@ -56,7 +56,7 @@ export default defineConfig({
           // Whole systems, which wait half of the time: two at a time, and no other project.
           sequence: { groupOrder: 2 },
           maxWorkers: 2,
-          include: ['tests/{e2e,security}/**/*.test.ts'],
+          include: ['tests/{console,e2e,security}/**/*.test.ts'],
           globalSetup: SETUP,
           setupFiles: ['./packages/testkit/src/own-redis.ts'],
         },

@@ -4,8 +4,19 @@
 const CLIENT = ['+info', '+ping', '+select']
 
 const RULES: Record<string, string[]> = {
-  // Reads cache generations, creates a missing one, and counts attempts with one fixed script.
-  gateway: ['~epoch:*', '~rate:*', '+get', '+set', '+incrby', '+pttl', '+eval', '+evalsha'],
+  // Reads cache generations, creates a missing one, counts attempts with one fixed script, and keeps the
+  // sessions of the console.
+  gateway: [
+    '~epoch:*',
+    '~rate:*',
+    '~console:*',
+    '+get',
+    '+set',
+    '+incrby',
+    '+pttl',
+    '+eval',
+    '+evalsha',
+  ],
   identity: ['~epoch:auth', '+set'],
   catalog: ['~epoch:catalog', '+set'],
 }

@@ -6,7 +6,8 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { openBus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
-import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
+import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
+import { ConsoleSessions } from './access/console-session.ts'
 import { requireTrustedIssuer } from './access/oidc.ts'
 import { createQuotas } from './access/quotas.ts'
 import { createRequestLimits } from './access/request-limits.ts'
@@ -115,7 +116,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     inputSchemas: bodyThreads,
     ...createRequestLimits(settings, redis),
     quotas: createQuotas(settings, redis, teardown),
-    ...pagesOf(settings, log),
+    ...pagesOf(settings, redis, log),
   }
   const limits = bodyLimits(settings, bodyThreads)
   const requestLog = createRequestLog(log)
@@ -134,9 +135,13 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
 const CONSOLE = new URL('./console/', import.meta.url)
 
 /** Content for browsers: the document of the API, and the console. */
-const pagesOf = ({ console: { enabled }, server }: Settings, log: Logger) => ({
+const pagesOf = ({ console, server }: Settings, redis: Redis, log: Logger) => ({
   openapi: openapi(routes),
-  consoleFiles: enabled ? readConsoleFiles(CONSOLE, log, server.public_url) : new Map(),
+  consoleFiles: console.enabled ? readConsoleFiles(CONSOLE, log, server.public_url) : new Map(),
+  consoleSessions: new ConsoleSessions(redis, {
+    idleMs: console.session_idle_timeout * 1_000,
+    maxAgeMs: console.session_max_age * 1_000,
+  }),
 })
 
 const bodyLimits = ({ server, catalog }: Settings, parser: BodyParser): BodyLimits => ({

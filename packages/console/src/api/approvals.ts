@@ -1,4 +1,4 @@
-import { read, send } from './server.ts'
+import { type Query, read, send } from './server.ts'
 
 /** A row of the approvals routes. */
 export interface ApprovalRow {
@@ -34,3 +34,6 @@ export const decide = (
     path: `/executions/${execution_id}/approvals/${encodeURIComponent(task_call_id)}/${verdict}`,
     body: JSON.stringify(reason === '' ? {} : { reason }),
   })
+
+export const listApprovals = (query: Query, signal?: AbortSignal) =>
+  read<ApprovalPage>('/approvals', query, signal)

@@ -1,4 +1,4 @@
-import { read } from './server.ts'
+import { read, send } from './server.ts'
 import { type Answer, useQuery } from './use-query.ts'
 
 /** The answer of `GET /me`: the caller, its rights and the features of the server. */
@@ -16,3 +16,9 @@ const EVERY_MS = 60_000
 
 export const useMe = (): Answer<Me> =>
   useQuery('me', (signal) => read<Me>('/me', {}, signal), { every: EVERY_MS })
+
+/** Ends the session of this browser. */
+export async function signOut(): Promise<void> {
+  await send({ method: 'DELETE', path: '/console/session' })
+  window.location.reload()
+}

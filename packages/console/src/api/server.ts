@@ -2,7 +2,7 @@ import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
 
 /** The server of this page; behind a proxy it may be below a path. */
-const serverUrl = (): string => new URL('..', document.baseURI).href.replace(/\/$/, '')
+export const serverUrl = (): string => new URL('..', document.baseURI).href.replace(/\/$/, '')
 
 /**
  * Pages of other sites cannot set a header, so the cookie of a session counts with this one only

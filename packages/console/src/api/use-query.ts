@@ -29,6 +29,12 @@ function keep(key: string, data: unknown): number {
   return readAt
 }
 
+/** Forgets every answer: another caller has signed in. */
+export const forgetAnswers = (): void => kept.clear()
+
+/** A 401 of any request: the session has ended. */
+export const SESSION_ENDED = 'console:session-ended'
+
 /** After a failure the next request waits longer, as after a 503 with Retry-After. */
 const MAX_BACKOFF_MS = 30_000
 /** Answers that asking again does not change. */
@@ -116,6 +122,8 @@ class Poll {
       this.#failures = 0
     } catch (error) {
       if (signal.aborted) return
+      if (error instanceof StatusError && error.status === 401)
+        window.dispatchEvent(new Event(SESSION_ENDED))
       this.#failures++
       this.#fail(error as Error)
       if (isFinal(error)) this.#failures = 0

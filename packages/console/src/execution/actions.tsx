@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { useRefusal } from '../api/permissions.ts'
 import { send } from '../api/server.ts'
 import type { ExecutionDetail } from '../exact/execution.ts'
 import { hasEnded } from '../format/states.ts'
@@ -19,6 +20,7 @@ interface Props {
 export function ExecutionActions({ execution, onDone, onSay }: Props) {
   const { id, namespace, workflow, state } = execution
   const [isBusy, setBusy] = useState(false)
+  const refusal = useRefusal(`workflow:${namespace}:${workflow}:run`)
   const base = `/workflows/${encodeURIComponent(namespace)}/${encodeURIComponent(workflow)}`
   const act = async (what: string, request: Parameters<typeof send>[0]) => {
     setBusy(true)
@@ -41,7 +43,8 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
       {state === 'PAUSED' && (
         <button
           type="button"
-          disabled={isBusy}
+          disabled={isBusy || refusal !== undefined}
+          title={refusal}
           onClick={() =>
             act('Resumed', { method: 'POST', path: `${base}/resume/${id}/async`, body: 'null' })
           }
@@ -54,6 +57,7 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
           label="Cancel"
           icon="stop"
           isBusy={isBusy || state === 'CANCELLING'}
+          refusal={refusal}
           question="Cancel this execution?"
           text="Its worker is asked to stop. What tasks have done is not undone. This cannot be taken back."
           confirm="Cancel the execution"

@@ -15,7 +15,7 @@ export function Cause({ execution: { output, events, id } }: { execution: Execut
   const message = stringOf(error?.get('message')) ?? stringOf(text) ?? text
   const trace = stringOf(error?.get('traceback'))
   return (
-    <section class="cause" aria-label="Error">
+    <section class="cause" aria-label="Cause">
       <p>
         {kind && <strong>{kind}: </strong>}
         <bdi>{message.slice(0, MAX_MESSAGE_CHARS)}</bdi>

@@ -1,17 +1,14 @@
-import { type ExecutionPage, type ExecutionRow, listExecutions } from '../api/executions.ts'
+import { type ExecutionPage, listExecutions } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
-import { hasEnded } from '../format/states.ts'
-import { count, millis } from '../format/time.ts'
-import { changed, executionAddress, wholeOf, workflowAddress } from '../location/address.ts'
+import { count } from '../format/time.ts'
+import { changed, wholeOf } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
-import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
-import { StateBadge } from '../ui/state-badge.tsx'
-import { Ago, Took } from '../ui/times.tsx'
 import { ExecutionFilters } from './execution-filters.tsx'
 import { useHeldRows } from './held-rows.ts'
 
@@ -46,7 +43,6 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
 }
 
 function List({ page, isFiltered }: { page: ExecutionPage; isFiltered: boolean }) {
-  const now = useNow()
   // On later pages rows move when others arrive; on the first one new rows wait to be shown.
   const { rows, waiting, show } = useHeldRows(page.executions, page.offset === 0)
   if (rows.length === 0) return <NoRows isFiltered={isFiltered} />
@@ -57,64 +53,8 @@ function List({ page, isFiltered }: { page: ExecutionPage; isFiltered: boolean }
           {waiting} new
         </button>
       )}
-      <div class="table-frame">
-        <table class="rows">
-          <thead>
-            <tr>
-              <th scope="col">State</th>
-              <th scope="col">Workflow</th>
-              <th scope="col">Execution</th>
-              <th scope="col">Created</th>
-              <th scope="col">Took</th>
-              <th scope="col">Worker</th>
-            </tr>
-          </thead>
-          <tbody>
-            {rows.map((row) => (
-              <Row key={row.execution_id} row={row} now={now} />
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <ExecutionTable rows={rows} />
     </>
-  )
-}
-
-function Row({ row, now }: { row: ExecutionRow; now: number }) {
-  const { execution_id, workflow_namespace, workflow_name, state, worker_name } = row
-  const created = millis(row.created_at)
-  const isOpen = !hasEnded(state)
-  const end = isOpen ? now : millis(row.updated_at)
-  const took = created === undefined || end === undefined ? undefined : Math.max(0, end - created)
-  const to = executionAddress(execution_id)
-  const open = (event: MouseEvent) => {
-    const isOwn = event.target instanceof Element && event.target.closest('a, button') !== null
-    if (!isOwn && document.getSelection()?.isCollapsed) navigate(to)
-  }
-  return (
-    <tr onClick={open}>
-      <td>
-        <StateBadge state={state} />
-      </td>
-      <td class="wide">
-        <Link to={workflowAddress(workflow_namespace, workflow_name)} class="name">
-          <span class="faint">{workflow_namespace}/</span>
-          <bdi>{workflow_name}</bdi>
-        </Link>
-      </td>
-      <td>
-        <Link to={to} class="mono" title={execution_id}>
-          {execution_id.slice(0, 8)}…{execution_id.slice(-6)}
-        </Link>
-      </td>
-      <td class="num">
-        <Ago at={created} now={now} />
-      </td>
-      <td class="num">
-        <Took ms={took} isOpen={isOpen} />
-      </td>
-      <td class="mono faint">{worker_name || '–'}</td>
-    </tr>
   )
 }
 

@@ -1,10 +1,14 @@
+import { StatusError } from '@windlass/api-client/errors'
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
+import { useMe } from '../api/me.ts'
+import { forgetAnswers, SESSION_ENDED } from '../api/use-query.ts'
 import { segmentsOf } from '../location/address.ts'
 import { type Place, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
 import { Failure, Loading } from '../ui/feedback.tsx'
 import { Shell } from './shell.tsx'
+import { SignIn } from './sign-in.tsx'
 
 export interface ScreenProps {
   /** Decoded segments of the path after the first. */
@@ -16,24 +20,53 @@ type Screen = FunctionComponent<ScreenProps>
 
 /** Screens that are read when they are first opened, by the first segment of their address. */
 const SCREENS: Record<string, () => Promise<Screen>> = {
+  home: async () => (await import('../screens/home.tsx')).HomeScreen,
+  start: async () => (await import('../screens/start.tsx')).StartScreen,
+  workflows: async () => (await import('../screens/workflows.tsx')).WorkflowsScreen,
+  workflow: async () => (await import('../screens/workflow.tsx')).WorkflowScreen,
+  workers: async () => (await import('../screens/workers.tsx')).WorkersScreen,
+  worker: async () => (await import('../screens/worker.tsx')).WorkerScreen,
+  approvals: async () => (await import('../screens/approvals.tsx')).ApprovalsScreen,
+  schedules: async () => (await import('../screens/schedules.tsx')).SchedulesScreen,
   execution: async () => (await import('../screens/execution.tsx')).ExecutionScreen,
 }
 
 const loaded = new Map<string, Screen>([['executions', ExecutionsScreen]])
 
-/** `executions/{id}` is a screen of its own. */
+/** Screens of one object, below the screen of all of them. */
+const SINGLE: Record<string, string | undefined> = {
+  executions: 'execution',
+  workflows: 'workflow',
+  workers: 'worker',
+}
+
 const screenOf = (first: string, rest: string[]) =>
-  first === 'executions' && rest.length > 0 ? 'execution' : first || 'executions'
+  (rest.length > 0 ? SINGLE[first] : undefined) ?? (first || 'home')
 
 export function App() {
   const place = usePlace()
   const [first = '', ...rest] = segmentsOf(place.path)
   const name = screenOf(first, rest)
+  const { error, refresh } = useMe()
+  const isKnown = error === undefined
+  useEffect(() => {
+    if (!isKnown) return
+    window.addEventListener(SESSION_ENDED, refresh)
+    return () => window.removeEventListener(SESSION_ENDED, refresh)
+  }, [isKnown, refresh])
+  if (error instanceof StatusError && error.status === 401)
+    return <SignIn onSignedIn={() => renew(refresh)} />
   return (
-    <Shell place={place} current={first || 'executions'}>
+    <Shell place={place} current={first === 'start' ? 'workflows' : first}>
       <Opened name={name} rest={rest} place={place} />
     </Shell>
   )
+}
+
+/** Another caller may read other things than those that are kept. */
+function renew(refresh: () => void): void {
+  forgetAnswers()
+  refresh()
 }
 
 function Opened({ name, ...props }: ScreenProps & { name: string }): ComponentChildren {

@@ -3,6 +3,7 @@ import type { Place } from '../location/location.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { AccessBar } from './access-bar.tsx'
+import { Foot } from './foot.tsx'
 
 interface Entry {
   to: string
@@ -10,7 +11,14 @@ interface Entry {
   icon: IconName
 }
 
-const ENTRIES: Entry[] = [{ to: 'executions', label: 'Executions', icon: 'list' }]
+const ENTRIES: Entry[] = [
+  { to: '', label: 'Home', icon: 'home' },
+  { to: 'executions', label: 'Executions', icon: 'list' },
+  { to: 'workflows', label: 'Workflows', icon: 'flow' },
+  { to: 'approvals', label: 'Approvals', icon: 'check' },
+  { to: 'schedules', label: 'Schedules', icon: 'clock' },
+  { to: 'workers', label: 'Workers', icon: 'worker' },
+]
 
 interface Props {
   place: Place
@@ -46,6 +54,7 @@ export function Shell({ current, children }: Props) {
               </li>
             ))}
           </ul>
+          <Foot />
         </nav>
         <main id="main" tabIndex={-1}>
           {children}

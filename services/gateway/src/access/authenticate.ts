@@ -6,6 +6,7 @@ import type { Caches } from '../cache/create-caches.ts'
 import { countHeader, type RequestContext } from '../http/request-context.ts'
 import type { AuthenticateToken } from './api-key.ts'
 import { type Caller, UNCHECKED_CALLER } from './caller.ts'
+import { type CookieDeps, credentialOfCookie } from './console-cookie.ts'
 import { authenticateExecutionToken, type ExecutionTokenDeps } from './execution-token.ts'
 
 /**
@@ -44,7 +45,7 @@ async function workerOf({ getSession }: AuthenticateDeps, token: string): Promis
   return { subject: session.worker_name, permissions: NO_PERMISSIONS, session }
 }
 
-export interface AuthenticateDeps extends ExecutionTokenDeps {
+export interface AuthenticateDeps extends ExecutionTokenDeps, CookieDeps {
   getSession: Caches['getSession']
   executionTokens: ExecutionTokens
   authenticateToken: AuthenticateToken
@@ -60,7 +61,8 @@ export async function authenticate(
   { takesExecutions = false } = {},
 ): Promise<Caller> {
   const { settings, executionTokens, authenticateToken } = deps
-  const token = bearerOf(ctx)
+  const fromCookie = settings.security.auth.enabled && (await credentialOfCookie(ctx, deps))
+  const token = fromCookie || bearerOf(ctx)
   const claims = token === undefined ? undefined : executionTokens.verify(token)
   if (claims && takesExecutions) return authenticateExecutionToken(deps, claims)
   if (!settings.security.auth.enabled) return UNCHECKED_CALLER

@@ -7,6 +7,9 @@ import { createRateLimit } from './rate-limit.ts'
 /** Per client, fixed by the contract. */
 const TOKEN_TEST_RATE = '10/minute'
 
+/** Wrong API keys at the sign-in of the console, for each client address. */
+const SIGN_IN_RATE = '10/minute'
+
 /** The limits of requests per client address. */
 export function createRequestLimits({ workers, server }: Settings, redis: Redis) {
   const limitRate = (name: string, rate: string) =>
@@ -15,6 +18,7 @@ export function createRequestLimits({ workers, server }: Settings, redis: Redis)
     registrationLimit: limitRate('register', workers.register_rate_limit),
     refusedRegistrars: new RefusedTokens(),
     bootstrapGuesses: new GuessLimit(limitRate('register-failed', workers.register_rate_limit)),
+    signInGuesses: new GuessLimit(limitRate('sign-in', SIGN_IN_RATE)),
     tokenTestLimit: limitRate('test-token', TOKEN_TEST_RATE),
   }
 }

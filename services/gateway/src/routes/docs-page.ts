@@ -39,7 +39,7 @@ async function send(method, path, operation, form, out) {
   } else if (body !== undefined) headers['content-type'] = 'application/json'
   out.textContent = '...'
   const search = query.size > 0 ? '?' + query : ''
-  const response = await fetch(url + search, { method, headers, body })
+  const response = await fetch(url + search, { method, headers, body, credentials: 'omit' })
   out.textContent = response.status + ' ' + (response.headers.get('x-request-id') ?? '') + '\\n'
   const text = response.body.pipeThrough(new TextDecoderStream()).getReader()
   for (let part = await text.read(); !part.done; part = await text.read())

@@ -15,6 +15,7 @@ import * as roles from './roles.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
 import * as secrets from './secrets.ts'
+import * as signIn from './sign-in.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
 import * as workerSecrets from './worker-secrets.ts'
@@ -53,5 +54,6 @@ export const routes = [
   ...named(configs),
   ...named(health),
   ...named(docs),
+  ...named(signIn),
   ...named(consolePages),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))

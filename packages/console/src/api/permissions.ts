@@ -1,0 +1,12 @@
+import { permits } from '../format/permits.ts'
+import { useMe } from './me.ts'
+
+/**
+ * Why an action is not offered: the permission that the caller lacks, or undefined if it may act. While
+ * the permissions are not known the action is offered, and the server decides.
+ */
+export function useRefusal(needed: string): string | undefined {
+  const { data } = useMe()
+  if (!data || data.permissions.some((granted) => permits(granted, needed))) return undefined
+  return `You need the permission ${needed}`
+}

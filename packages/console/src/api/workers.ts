@@ -1,0 +1,32 @@
+import { read } from './server.ts'
+
+export interface WorkerRow {
+  name: string
+  status: string
+  runtime: { os_name: string; os_version: string; python_version: string } | null
+  resources: {
+    cpu_total: number
+    cpu_available: number
+    memory_total: number
+    memory_available: number
+    disk_total: number
+    disk_free: number
+    gpus: { name: string }[]
+  } | null
+  packages: { name: string; version: string }[]
+  labels: Record<string, string>
+  metrics: Record<string, number>
+  max_concurrent_executions?: number | null
+  runners?: string[]
+  last_seen_at?: string | null
+}
+
+export const listWorkers = (signal?: AbortSignal) => read<WorkerRow[]>('/workers', {}, signal)
+
+export const getWorker = (name: string, signal?: AbortSignal) =>
+  read<WorkerRow>(`/workers/${encodeURIComponent(name)}`, {}, signal)
+
+/** Executions that a worker holds and the number that it takes; undefined where it does not tell. */
+export function slotsOf({ metrics, max_concurrent_executions: most }: WorkerRow) {
+  return { used: metrics['flux.running_executions'], most: most ?? undefined }
+}

@@ -1,0 +1,170 @@
+import { getMembers } from '@windlass/api-client/payload'
+import { stringOf } from '@windlass/runtime/json/json'
+import { useEffect, useState } from 'preact/hooks'
+import { useRefusal } from '../api/permissions.ts'
+import { send } from '../api/server.ts'
+import { useQuery } from '../api/use-query.ts'
+import { getWorkflow, listVersions, type Workflow, workflowPath } from '../api/workflows.ts'
+import { toExecution } from '../exact/execution.ts'
+import { executionAddress, startAddress, workflowAddress } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
+import type { ScreenProps } from '../shell/app.tsx'
+import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
+import { InputForm } from '../start/input-form.tsx'
+import { Loaded, problemOf } from '../ui/feedback.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Link } from '../ui/link.tsx'
+import { Page } from '../ui/page.tsx'
+
+/** Starts a workflow: a form from its schema beside the JSON; `from` takes over the input of an execution. */
+export function StartScreen({ rest: [namespace = '', name = ''], place: { query } }: ScreenProps) {
+  const version = query.get('version') ?? undefined
+  const from = query.get('from') ?? undefined
+  const workflow = useQuery(`workflow ${namespace}/${name}@${version ?? ''}`, (signal) =>
+    getWorkflow({ namespace, name, version }, signal),
+  )
+  const earlier = useQuery(from && `input ${from}`, async (signal) => {
+    const path = `/executions/${encodeURIComponent(from ?? '')}`
+    return toExecution(await send({ method: 'GET', path }, signal)).input
+  })
+  return (
+    <Page
+      title={`Run ${name}`}
+      aside={
+        <Link to={workflowAddress(namespace, name)} class="faint">
+          {namespace}/{name}
+        </Link>
+      }
+    >
+      <Loaded answer={workflow}>
+        {(found) =>
+          from === undefined ? (
+            <Start key={found.id} workflow={found} />
+          ) : (
+            <Loaded answer={earlier}>
+              {(input) => (
+                <Start key={`${found.id}${from}`} workflow={found} input={input} from={from} />
+              )}
+            </Loaded>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+interface Props {
+  workflow: Workflow
+  /** Exact text of an earlier input. */
+  input?: string
+  from?: string
+}
+
+function Start({ workflow, input, from }: Props) {
+  const { namespace, name, metadata } = workflow
+  const schema = metadata.input_schema
+  const [text, setText] = useState(input ?? initialText(schema))
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState('')
+  const refusal = useRefusal(`workflow:${namespace}:${name}:run`)
+  const problem = problemOfJson(text)
+  const fields = fieldsOf(schema)
+  const start = async () => {
+    setBusy(true)
+    setFailure('')
+    try {
+      navigate(executionAddress(await run(workflow, text)))
+    } catch (error) {
+      const { title, text: why } = problemOf(error as Error)
+      setFailure(`${title}: ${why}`)
+      setBusy(false)
+    }
+  }
+  useRunKey(start, isBusy || problem !== undefined || refusal !== undefined)
+  return (
+    <div class="start">
+      {from && (
+        <p class="faint">
+          With the input of <Link to={executionAddress(from)}>{from}</Link>, exactly as it is
+          stored.
+        </p>
+      )}
+      <VersionChoice workflow={workflow} from={from} />
+      <div class={fields ? 'start-columns' : undefined}>
+        {fields && <InputForm fields={fields} text={text} onChange={setText} />}
+        <label class="card json-input">
+          <span>Input (JSON)</span>
+          <textarea
+            rows={14}
+            spellcheck={false}
+            value={text}
+            aria-invalid={problem !== undefined}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+          {problem && <span class="failure-text">{problem}</span>}
+        </label>
+      </div>
+      {failure && (
+        <p class="cause" role="alert">
+          {failure}
+        </p>
+      )}
+      <div class="actions">
+        <button
+          type="button"
+          class="primary"
+          disabled={isBusy || problem !== undefined || refusal !== undefined}
+          title={refusal}
+          onClick={start}
+        >
+          <Icon name="play" /> Run
+        </button>
+        <span class="faint">{refusal ?? 'Ctrl+Enter'}</span>
+      </div>
+    </div>
+  )
+}
+
+async function run({ namespace, name, version }: Workflow, body: string): Promise<string> {
+  const path = `${workflowPath(namespace, name)}/run/async`
+  const query = { version: String(version) }
+  const answer = await send({ method: 'POST', path, query, body })
+  return stringOf(getMembers(answer, ['execution_id']).execution_id) ?? ''
+}
+
+function useRunKey(run: () => void, isOff: boolean): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isOff) run()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  })
+}
+
+/** The version is part of the address. */
+function VersionChoice({ workflow, from }: { workflow: Workflow; from: string | undefined }) {
+  const { namespace, name, version } = workflow
+  const { data } = useQuery(`versions ${namespace}/${name}`, (signal) =>
+    listVersions(namespace, name, signal),
+  )
+  const versions = data ?? [{ version }]
+  return (
+    <label class="text-filter">
+      <span>Version</span>
+      <select
+        value={version}
+        onChange={(event) =>
+          navigate(startAddress(namespace, name, { version: event.currentTarget.value, from }))
+        }
+      >
+        {versions.map((one, i) => (
+          <option key={one.version} value={one.version}>
+            {one.version}
+            {i === 0 ? ' (latest)' : ''}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}

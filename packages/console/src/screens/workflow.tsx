@@ -1,0 +1,154 @@
+import { listExecutions } from '../api/executions.ts'
+import { useQuery } from '../api/use-query.ts'
+import { getWorkflow, listVersions, sourceOf, type Workflow } from '../api/workflows.ts'
+import { count } from '../format/time.ts'
+import { address, startAddress, workflowAddress } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
+import type { ScreenProps } from '../shell/app.tsx'
+import { ExecutionTable } from '../ui/execution-table.tsx'
+import { Empty, Loaded } from '../ui/feedback.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { JsonView } from '../ui/json-view.tsx'
+import { Link } from '../ui/link.tsx'
+import { Page } from '../ui/page.tsx'
+import { SourceView } from '../ui/source-view.tsx'
+import { Tabs } from '../ui/tabs.tsx'
+
+const TABS = [
+  { name: 'executions', label: 'Executions' },
+  { name: 'source', label: 'Source' },
+  { name: 'declared', label: 'Declared' },
+]
+
+/** One workflow: its versions, its executions, its source, and what it declares. */
+export function WorkflowScreen({
+  rest: [namespace = '', name = ''],
+  place: { query },
+}: ScreenProps) {
+  const version = query.get('version') ?? undefined
+  const tab = query.get('tab') ?? 'executions'
+  const answer = useQuery(`workflow ${namespace}/${name}@${version ?? ''}`, (signal) =>
+    getWorkflow({ namespace, name, version }, signal),
+  )
+  return (
+    <Page
+      title={name}
+      aside={<span class="faint">{namespace}</span>}
+      actions={
+        <Link to={startAddress(namespace, name, { version })} class="button primary">
+          <Icon name="play" /> Run
+        </Link>
+      }
+    >
+      <Loaded answer={answer}>
+        {(workflow) => (
+          <>
+            <Versions workflow={workflow} tab={tab} />
+            <Tabs
+              label="Parts of the workflow"
+              tabs={TABS}
+              current={tab}
+              to={(one) => workflowAddress(namespace, name, { tab: one, version })}
+            />
+            <Content workflow={workflow} tab={tab} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Versions({
+  workflow: { namespace, name, version },
+  tab,
+}: {
+  workflow: Workflow
+  tab: string
+}) {
+  const { data } = useQuery(`versions ${namespace}/${name}`, (signal) =>
+    listVersions(namespace, name, signal),
+  )
+  return (
+    <label class="text-filter">
+      <span>Version</span>
+      <select
+        value={version}
+        onChange={(event) =>
+          navigate(workflowAddress(namespace, name, { tab, version: event.currentTarget.value }))
+        }
+      >
+        {(data ?? [{ version }]).map((one, i) => (
+          <option key={one.version} value={one.version}>
+            {one.version}
+            {i === 0 ? ' (latest)' : ''}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+function Content({ workflow, tab }: { workflow: Workflow; tab: string }) {
+  if (tab === 'source') return <SourceView source={sourceOf(workflow)} />
+  if (tab === 'declared') return <Declared workflow={workflow} />
+  return <Recent workflow={workflow} />
+}
+
+const RECENT = 20
+const EVERY_MS = 3_000
+
+function Recent({ workflow: { namespace, name } }: { workflow: Workflow }) {
+  const query = { namespace, workflow_name: name, limit: String(RECENT) }
+  const answer = useQuery(
+    `recent ${namespace}/${name}`,
+    (signal) => listExecutions(query, signal),
+    { every: EVERY_MS },
+  )
+  return (
+    <Loaded answer={answer}>
+      {({ executions, total }) =>
+        executions.length === 0 ? (
+          <Empty title="It has not run yet">
+            <p>
+              <Link to={startAddress(namespace, name)}>Run it</Link>
+            </p>
+          </Empty>
+        ) : (
+          <>
+            <ExecutionTable rows={executions} />
+            {total > executions.length && (
+              <Link to={address('executions', { namespace, workflow_name: name })}>
+                All {count(total)} executions
+              </Link>
+            )}
+          </>
+        )
+      }
+    </Loaded>
+  )
+}
+
+function Declared({ workflow: { metadata, requests, affinity, imports } }: { workflow: Workflow }) {
+  const { input_schema, task_names = [], nested_workflows = [], ...rest } = metadata
+  const lists: [string, string[]][] = [
+    ['Tasks', task_names],
+    ['Workflows that it runs', nested_workflows.map((names) => names.join('/'))],
+    ['Secrets', rest.secret_requests ?? []],
+    ['Permissions that it requires', rest.required_permissions ?? []],
+    ['Imports', imports],
+  ]
+  return (
+    <div class="page-body">
+      <dl class="card facts">
+        {lists.map(([label, names]) => (
+          <div key={label}>
+            <dt>{label}</dt>
+            <dd>{names.length === 0 ? 'none' : names.join(', ')}</dd>
+          </div>
+        ))}
+      </dl>
+      {input_schema && <JsonView title="Schema of the input" text={JSON.stringify(input_schema)} />}
+      <JsonView title="What it asks of a worker" text={JSON.stringify({ ...requests, affinity })} />
+    </div>
+  )
+}

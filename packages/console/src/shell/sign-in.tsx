@@ -1,0 +1,65 @@
+import { StatusError } from '@windlass/api-client/errors'
+import { useState } from 'preact/hooks'
+import { send } from '../api/server.ts'
+import { problemOf } from '../ui/feedback.tsx'
+
+/** Asks for an API key once; the server answers with a cookie, and the key is forgotten here. */
+export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState('')
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const api_key = String(new FormData(form).get('api_key') ?? '').trim()
+    setBusy(true)
+    setFailure('')
+    try {
+      await send({ method: 'POST', path: '/console/session', body: JSON.stringify({ api_key }) })
+      form.reset()
+      onSignedIn()
+    } catch (error) {
+      setFailure(failureOf(error as Error))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <main class="sign-in">
+      <form class="card" onSubmit={submit}>
+        <h1>Sign in to Windlass</h1>
+        <p class="faint">
+          With an API key. It is sent once; the browser keeps a session that ends with the key.
+        </p>
+        <label>
+          <span>API key</span>
+          <input
+            name="api_key"
+            type="password"
+            required
+            autoComplete="off"
+            spellcheck={false}
+            placeholder="wk_…"
+          />
+        </label>
+        {failure && (
+          <p class="failure-text" role="alert">
+            {failure}
+          </p>
+        )}
+        <button type="submit" class="primary" disabled={isBusy}>
+          Sign in
+        </button>
+        <p class="faint">
+          No key? An administrator makes one: <code>npx windlass admin create-key</code>
+        </p>
+      </form>
+    </main>
+  )
+}
+
+function failureOf(error: Error): string {
+  if (error instanceof StatusError && error.status === 401)
+    return 'The server does not know this key, or it has expired.'
+  const { title, text } = problemOf(error)
+  return `${title}: ${text}`
+}

@@ -1,0 +1,72 @@
+import { type Field, problemOfJson, shownOf, withField } from './form.ts'
+
+interface Props {
+  fields: readonly Field[]
+  text: string
+  onChange: (text: string) => void
+}
+
+/** Fields for the members of an input; the JSON beside it is what is sent. */
+export function InputForm({ fields, text, onChange }: Props) {
+  const isUnreadable = problemOfJson(text) !== undefined
+  return (
+    <fieldset class="card input-form" disabled={isUnreadable}>
+      <legend class="visually-hidden">Members of the input</legend>
+      {isUnreadable && <p class="faint">The JSON has to be corrected first.</p>}
+      {fields.map((field) => (
+        <label key={field.name} htmlFor={`field-${field.name}`}>
+          <span>
+            {field.label}
+            {field.isRequired && <span class="faint"> (required)</span>}
+          </span>
+          <Editor
+            field={field}
+            value={isUnreadable ? '' : shownOf(text, field)}
+            onChange={(typed) => onChange(withField(text, field, typed))}
+          />
+          {field.description && <span class="faint">{field.description}</span>}
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+interface EditorProps {
+  field: Field
+  value: string
+  onChange: (typed: string) => void
+}
+
+function Editor({ field: { name, editor, choices, isRequired }, value, onChange }: EditorProps) {
+  const id = `field-${name}`
+  if (editor === 'switch' || editor === 'choice') {
+    const texts = editor === 'switch' ? ['true', 'false'] : choices
+    return (
+      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+        {(!isRequired || value === '') && <option value="">not given</option>}
+        {texts.map((one) => (
+          <option key={one} value={one}>
+            {one.replace(/^"(.*)"$/, '$1')}
+          </option>
+        ))}
+      </select>
+    )
+  }
+  // A number is taken as it is typed, so that none is rounded; what is no JSON is refused before.
+  const isValid = (typed: string) =>
+    editor === 'text' || typed === '' || problemOfJson(typed) === undefined
+  return (
+    <input
+      id={id}
+      type="text"
+      inputMode={editor === 'number' ? 'decimal' : undefined}
+      class={editor === 'text' ? undefined : 'mono'}
+      value={value}
+      onInput={({ currentTarget: input }) => {
+        const accepted = isValid(input.value)
+        input.setCustomValidity(accepted ? '' : 'This is no JSON')
+        if (accepted) onChange(input.value)
+      }}
+    />
+  )
+}

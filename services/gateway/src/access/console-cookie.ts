@@ -1,0 +1,89 @@
+import { isIPv4 } from 'node:net'
+import type { TLSSocket } from 'node:tls'
+import type { Settings } from '@windlass/runtime/config/settings'
+import { invalid } from '@windlass/runtime/faults'
+import type { RequestContext } from '../http/request-context.ts'
+import type { ConsoleSessions } from './console-session.ts'
+
+export interface CookieDeps {
+  settings: Settings
+  consoleSessions: ConsoleSessions
+}
+
+/** Set by the console on each request; pages of other sites cannot set it. */
+const HEADER = 'x-windlass-console'
+const SECURE_NAME = '__Host-windlass'
+/** Browsers refuse the prefix without TLS; then only loopback may sign in. */
+const PLAIN_NAME = 'windlass'
+
+/** True if browsers reach this server by TLS: its own, or that of the proxy that `public_url` names. */
+const isSecure = ({ req }: RequestContext, { server }: Settings): boolean =>
+  (req.socket as Partial<TLSSocket>).encrypted === true ||
+  (server.public_url?.toLowerCase().startsWith('https:') ?? false)
+
+const nameOf = (ctx: RequestContext, settings: Settings) =>
+  isSecure(ctx, settings) ? SECURE_NAME : PLAIN_NAME
+
+/** The value of the cookie; undefined for none, and for two, of which one is not ours. */
+function cookieOf(ctx: RequestContext, settings: Settings): string | undefined {
+  const start = `${nameOf(ctx, settings)}=`
+  const pairs = (ctx.headers.cookie ?? '').split(';').map((pair) => pair.trim())
+  const found = pairs.filter((pair) => pair.startsWith(start))
+  return found.length === 1 ? found[0]?.slice(start.length) : undefined
+}
+
+/** True for a request of the console itself: the guard of the server has refused other origins. */
+export const isOfConsole = ({ headers }: RequestContext): boolean =>
+  headers[HEADER] !== undefined &&
+  (headers['sec-fetch-site'] === 'same-origin' || headers.origin !== undefined)
+
+/**
+ * Returns the credential of the session that the cookie names; undefined if there is none, or if the
+ * request is not one of the console. A request with `Authorization` too is refused: which of the two
+ * callers it means cannot be known.
+ */
+export async function credentialOfCookie(
+  ctx: RequestContext,
+  { settings, consoleSessions }: CookieDeps,
+): Promise<string | undefined> {
+  const token = cookieOf(ctx, settings)
+  if (token === undefined) return undefined
+  if (ctx.headers.authorization !== undefined)
+    throw invalid('Send the cookie of a session or Authorization, not both')
+  return isOfConsole(ctx) ? consoleSessions.credentialOf(token) : undefined
+}
+
+/** Refuses a sign-in whose cookie would cross a network in clear. */
+export function requireSafeCookie(ctx: RequestContext, settings: Settings): void {
+  if (isSecure(ctx, settings)) return
+  const name = (ctx.headers.host ?? '').replace(/:\d+$/, '')
+  const isLoopback =
+    name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'))
+  if (!isLoopback)
+    throw invalid(
+      'Sign in by HTTPS: set [svc.server].tls_cert, or public_url to the https:// address of the proxy',
+    )
+}
+
+/** Header that stores the token of a new session, for at most `maxAgeMs`. */
+export function setCookie(
+  ctx: RequestContext,
+  settings: Settings,
+  token: string,
+  maxAgeMs: number,
+) {
+  const secure = isSecure(ctx, settings) ? '; Secure' : ''
+  const age = Math.floor(maxAgeMs / 1_000)
+  const value = `${nameOf(ctx, settings)}=${token}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`
+  ctx.responseHeaders.push('set-cookie', value, 'cache-control', 'no-store')
+}
+
+/** Ends the session that the cookie of a request names, and removes the cookie. */
+export async function endSession(
+  ctx: RequestContext,
+  { settings, consoleSessions }: CookieDeps,
+): Promise<void> {
+  const token = cookieOf(ctx, settings)
+  if (token !== undefined) await consoleSessions.close(token)
+  setCookie(ctx, settings, '', 0)
+}

@@ -1,0 +1,127 @@
+/*
+ * Sessions of the web console. A browser holds no API key: it gives one once, and gets a cookie.
+ *
+ * The cookie is 256 random bits. Redis has, under the hash of these bits, the API key encrypted with a
+ * key that is derived from them. So neither Redis nor a copy of it gives access without the cookie, and
+ * the cookie gives none without Redis. Each request is authenticated with the decrypted API key as if it
+ * had sent the key itself: a session ends with its key, its principal or their rights, without a list of
+ * sessions to keep in step. It also ends when it is unused, at its age, and when Redis loses it; then
+ * its owner signs in again.
+ *
+ * A cookie is sent by every page of the browser, also by one of another site. It counts only together
+ * with a header that pages of other sites cannot set, on a request that the browser marks as one of this
+ * origin. Worker routes never read it.
+ */
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import { unavailable } from '@windlass/runtime/faults'
+import type { Redis } from '@windlass/runtime/redis/redis'
+
+const TOKEN_BYTES = 32
+const TOKEN = /^[A-Za-z0-9_-]{43}$/
+const NONCE_BYTES = 12
+const TAG_BYTES = 16
+const CIPHER = 'aes-256-gcm'
+const PREFIX = 'console:'
+/** A use is written down when the last one was written this long ago. */
+const TOUCH_MS = 60_000
+
+interface Stored {
+  /** Milliseconds since 1970. */
+  created: number
+  used: number
+  /** Nonce, tag and encrypted credential, in base64. */
+  sealed: string
+}
+
+interface Lifetimes {
+  idleMs: number
+  maxAgeMs: number
+}
+
+export class ConsoleSessions {
+  readonly #redis: Redis
+  readonly #lifetimes: Lifetimes
+  readonly #now: () => number
+
+  constructor(redis: Redis, lifetimes: Lifetimes, now = Date.now) {
+    this.#redis = redis
+    this.#lifetimes = lifetimes
+    this.#now = now
+  }
+
+  get maxAgeMs(): number {
+    return this.#lifetimes.maxAgeMs
+  }
+
+  /** Stores a credential; returns the token for the cookie. Throws `unavailable` without Redis. */
+  async open(credential: string): Promise<string> {
+    const token = randomBytes(TOKEN_BYTES).toString('base64url')
+    const now = this.#now()
+    await this.#write(token, { created: now, used: now, sealed: seal(token, credential) })
+    return token
+  }
+
+  /** Returns the credential of a session; undefined for one that has ended or never was. */
+  async credentialOf(token: string): Promise<string | undefined> {
+    if (!TOKEN.test(token)) return undefined
+    const text = await available(this.#redis.get(keyOf(token)))
+    if (text === null) return undefined
+    const stored = JSON.parse(text) as Stored
+    const now = this.#now()
+    if (this.#leftOf(stored, now) <= 0) return undefined
+    if (now - stored.used >= TOUCH_MS) await this.#write(token, { ...stored, used: now })
+    return unseal(token, stored.sealed)
+  }
+
+  /** Ends a session; one that has ended is no error. */
+  async close(token: string): Promise<void> {
+    if (TOKEN.test(token)) await available(this.#redis.set(keyOf(token), '', 'PX', 1))
+  }
+
+  #leftOf({ created, used }: Stored, now: number): number {
+    const { idleMs, maxAgeMs } = this.#lifetimes
+    return Math.min(used + idleMs, created + maxAgeMs) - now
+  }
+
+  async #write(token: string, stored: Stored): Promise<void> {
+    const left = Math.max(1, Math.ceil(this.#leftOf(stored, this.#now())))
+    await available(this.#redis.set(keyOf(token), JSON.stringify(stored), 'PX', left))
+  }
+}
+
+const keyOf = (token: string) =>
+  PREFIX + createHash('sha256').update(token, 'utf8').digest('base64url')
+
+const cipherKeyOf = (token: string) =>
+  Buffer.from(
+    hkdfSync('sha256', Buffer.from(token, 'base64url'), '', 'windlass console session', 32),
+  )
+
+function seal(token: string, credential: string): string {
+  const nonce = randomBytes(NONCE_BYTES)
+  const cipher = createCipheriv(CIPHER, cipherKeyOf(token), nonce)
+  const body = Buffer.concat([cipher.update(credential, 'utf8'), cipher.final()])
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')
+}
+
+/** Undefined for what was changed in Redis. */
+function unseal(token: string, sealed: string): string | undefined {
+  const bytes = Buffer.from(sealed, 'base64')
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined
+  const body = bytes.subarray(NONCE_BYTES + TAG_BYTES)
+  const decipher = createDecipheriv(CIPHER, cipherKeyOf(token), bytes.subarray(0, NONCE_BYTES))
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES))
+  try {
+    return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
+  } catch {
+    return undefined
+  }
+}
+
+async function available<T>(command: Promise<T>): Promise<T> {
+  try {
+    return await command
+  } catch {
+    throw unavailable('sessions of the console cannot be read: Redis is unavailable; retry')
+  }
+}

@@ -1,0 +1,77 @@
+import { expect, vi } from 'vitest'
+import type { AuthSystem } from '../security/auth-system.ts'
+
+/** A number that JavaScript would round, a repeated member, and an order of its own. */
+export const INPUT = '{"z":9007199254740993,"a":1.10,"a":2}'
+const SOURCE = `from windlass import ExecutionContext, task, workflow
+
+
+@task
+async def reserve(order):
+    return "reserved"
+
+
+@task.with_options(requires_approval=True)
+async def refund(order):
+    return "refunded"
+
+
+@workflow.with_options(name="checkout")
+async def checkout(ctx: ExecutionContext):
+    await reserve(ctx.input)
+    raise ValueError("card declined <script>alert(1)</script>")
+
+
+@workflow.with_options(name="give_back")
+async def give_back(ctx: ExecutionContext):
+    return await refund(ctx.input)
+
+
+@workflow.with_options(name="greet", affinity={"zone": "nowhere"})
+async def greet(ctx: ExecutionContext[str]):
+    return ctx.input
+`
+
+const WAIT = { timeout: 60_000, interval: 100 }
+
+/** Uploads workflows and starts each once; returns the ids of the executions by workflow. */
+export async function seed({ upload, requestOk }: AuthSystem): Promise<Record<string, string>> {
+  expect((await upload(SOURCE)).status).toBe(200)
+  const ids: Record<string, string> = {}
+  for (const name of ['checkout', 'give_back', 'greet']) {
+    const raw = name === 'greet' ? '"Ada"' : INPUT
+    const headers = { 'content-type': 'application/json' }
+    const started = await requestOk(`POST /workflows/default/${name}/run/async`, { raw, headers })
+    ids[name] = started.execution_id ?? ''
+  }
+  for (const [name, state] of [
+    ['checkout', 'FAILED'],
+    ['give_back', 'PAUSED'],
+  ] as const)
+    await vi.waitFor(
+      async () => expect((await requestOk(`GET /executions/${ids[name]}`)).state).toBe(state),
+      WAIT,
+    )
+  return ids
+}
+
+/** Every screen with its heading. */
+export const screensOf = (ids: Record<string, string>): [path: string, heading: string][] => [
+  ['', 'Home'],
+  ['executions', 'Executions'],
+  ['executions?state=FAILED', 'Executions'],
+  [`executions/${ids.checkout}`, 'checkout'],
+  [`executions/${ids.checkout}?tab=log`, 'checkout'],
+  [`executions/${ids.checkout}?tab=data`, 'checkout'],
+  [`executions/${ids.greet}`, 'greet'],
+  [`executions/${ids.give_back}`, 'give_back'],
+  ['workflows', 'Workflows'],
+  ['workflows/default/checkout', 'checkout'],
+  ['workflows/default/checkout?tab=source', 'checkout'],
+  ['workflows/default/checkout?tab=declared', 'checkout'],
+  ['start/default/greet', 'Run greet'],
+  [`start/default/checkout?from=${ids.checkout}`, 'Run checkout'],
+  ['approvals', 'Approvals'],
+  ['schedules', 'Schedules'],
+  ['workers', 'Workers'],
+]

@@ -1,0 +1,78 @@
+import axe from 'axe-core'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+interface AxeResult {
+  violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
+}
+
+/** A page whose faults are collected: `problems` has to be empty at the end of a test. */
+export class WatchedPage {
+  readonly page: Page
+  readonly problems: string[]
+
+  private constructor(page: Page, problems: string[]) {
+    this.page = page
+    this.problems = problems
+  }
+
+  /** Opens a page in a context of its own, which has no cookies of others. */
+  static async open(
+    browser: Browser,
+    baseURL: string,
+    options: BrowserContextOptions = {},
+  ): Promise<WatchedPage> {
+    const context = await browser.newContext({ baseURL, ...options })
+    const page = await context.newPage()
+    const problems: string[] = []
+    const { origin } = new URL(baseURL)
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+    page.on('console', (message) => {
+      // Chromium reports each answer that is no success as an error; tests check those themselves.
+      const isAnswer = message.text().startsWith('Failed to load resource')
+      if (message.type() === 'error' && !isAnswer) problems.push(`console: ${message.text()}`)
+    })
+    page.on('request', (request) => {
+      const url = request.url()
+      if (!url.startsWith(`${origin}/`)) problems.push(`request to another host: ${url}`)
+    })
+    page.on('response', (response) => {
+      if (response.status() >= 500) problems.push(`${response.status()} ${response.url()}`)
+    })
+    return new WatchedPage(page, problems)
+  }
+
+  /** Signs in with an API key, as a person does. */
+  async signIn(key: string): Promise<void> {
+    await this.page.goto('/console/')
+    await this.page.getByLabel('API key').fill(key)
+    await this.page.getByRole('button', { name: 'Sign in' }).click()
+    await this.page.getByRole('heading', { name: 'Home' }).waitFor()
+  }
+
+  /** Opens an address of the console and waits until nothing of it is being read any more. */
+  async visit(path: string, heading: string | RegExp): Promise<void> {
+    await this.page.goto(`/console/${path}`)
+    await this.page.getByRole('heading', { level: 1, name: heading }).waitFor()
+    await expect.poll(() => this.page.getByLabel('Loading').count()).toBe(0)
+  }
+
+  /** Findings of axe in the page as it is, in one line each. */
+  async findings(): Promise<string[]> {
+    await this.page.evaluate(axe.source)
+    const { violations } = await this.page.evaluate<AxeResult>(
+      'axe.run(document, { resultTypes: ["violations"] })',
+    )
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),
+    )
+  }
+
+  /** Pixels that the content needs; more than the window has if something is cut off. */
+  contentWidth = (): Promise<number> =>
+    this.page.evaluate<number>(
+      'Math.max(document.documentElement.scrollWidth, document.getElementById("main").scrollWidth)',
+    )
+
+  close = (): Promise<void> => this.page.context().close()
+}
