@@ -64,6 +64,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'deploy',
+          // Builds tools and images, not part of `npm test`: `npm run test:deploy`.
+          sequence: { groupOrder: 4 },
+          include: ['tests/deploy/**/*.test.ts'],
+          testTimeout: 1_200_000,
+          hookTimeout: 1_200_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'chaos',
           // Long runs, not part of `npm test`: `npm run test:chaos`.
           sequence: { groupOrder: 3 },

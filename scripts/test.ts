@@ -40,7 +40,8 @@ async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
   const tools = { folder, python, env: { ...process.env, ...browser, ...temporary } }
   const counts: Counts[] = []
   if (first !== 'python') {
-    const chosen = first === undefined ? ['--project=!chaos'] : [first, ...rest]
+    const chosen =
+      first === undefined ? ['--project=!chaos', '--project=!deploy'] : [first, ...rest]
     const run = process.env.TEST_REPEAT === 'never' ? runVitest : runVitestRepeated
     counts.push(await run(chosen, tools))
   }

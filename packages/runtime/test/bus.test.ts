@@ -215,3 +215,30 @@ test.skipIf(!hasNats)('a bus that never found NATS can be closed', async () => {
   await bus.close()
   await expect(bus.ping()).rejects.toThrow(/abort/i)
 })
+
+test('a stream with another configuration: is used as it is', async () => {
+  const prefix = `test-${randomBytes(4).toString('hex')}`
+  const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
+  const connection = await connect({
+    servers: `${hostname}:${port}`,
+    user: username,
+    pass: password,
+  })
+  onTestFinished(() => connection.close())
+  const manager = await jetstreamManager(connection)
+  const name = `EVENTS-${prefix}`
+  await manager.streams.add({ name, subjects: [`${prefix}.events.>`], max_msgs: 7 })
+  onTestFinished(async () => void (await manager.streams.delete(name)))
+  const log = pino({ level: 'silent' })
+  const bus = await openBus(testUrl('TEST_NATS_URL'), log, prefix)
+  onTestFinished(() => bus.close())
+  const seen: string[] = []
+  const stop = bus.consumeDurable({ durable: 'test', subject: 'test.>' }, async ({ key }) => {
+    seen.push(key)
+  })
+  onTestFinished(() => stop())
+  const value = { worker_name: 'w', connection_generation: 1 }
+  await bus.publishDurable([toDurableMessage('test', 'w', { $case: 'worker_evicted', value })])
+  await expect.poll(() => seen).toEqual(['w'])
+  expect((await manager.streams.info(name)).config).toMatchObject({ max_msgs: 7, num_replicas: 1 })
+})

@@ -49,6 +49,7 @@ export const samples: Record<string, unknown[]> = {
   'postgres.max_connections': number,
   'nats.url': text,
   'nats.prefix': text,
+  'nats.replicas': number,
   'nats.tls_ca': text,
   'nats.tls_cert': text,
   'nats.tls_key': text,

@@ -198,6 +198,8 @@ export const Settings = table({
       .string()
       .regex(/^[A-Za-z0-9_-]*$/, 'must hold letters, digits, _ and - only')
       .default(''),
+    /** Copies of the stream of events in a NATS cluster. */
+    replicas: expecting('a whole number from 1 to 5', count.pipe(z.int().min(1).max(5))).default(1),
     /** Authority of the server's certificate, and a client certificate; for tls:// URLs. */
     tls_ca: file,
     tls_cert: file,

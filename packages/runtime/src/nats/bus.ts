@@ -18,7 +18,7 @@
  *
  * Guarantees.
  * - A durable event whose transaction committed is delivered to every durable consumer at least once
- *   while it is younger than MAX_AGE_MS. Handlers are idempotent.
+ *   while it is younger than the MAX_AGE_MS of the stream. Handlers are idempotent.
  * - `max_ack_pending: 1` keeps the order through retries: a later event waits for the earlier one.
  * - A handler that keeps failing is retried after each pause of RETRY_MS; then the event is given up
  *   and logged, so that it cannot block those behind it. Polling of the consumer covers it.
@@ -42,21 +42,14 @@
  * stream. One wildcard `filter_subject` per consumer works on every server since 2.9; a list of
  * filters does not.
  */
-import {
-  AckPolicy,
-  DiscardPolicy,
-  type JsMsg,
-  jetstream,
-  jetstreamManager,
-  RetentionPolicy,
-  StorageType,
-} from '@nats-io/jetstream'
-import { type NatsConnection, nanos, TimeoutError } from '@nats-io/transport-node'
+import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { nanos, TimeoutError } from '@nats-io/transport-node'
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import type { Colocation } from '../process/colocation.ts'
 import { loop } from '../process/loop.ts'
 import type { BusSubscription } from './best-effort.ts'
+import { assertStream, type StreamScope, scopeOf } from './event-stream.ts'
 import type { Handler } from './local-bus.ts'
 import { ColocatedMessages, natsMessages } from './messages.ts'
 import { type NatsLink, type NatsTls, openNatsConnection } from './nats-connection.ts'
@@ -99,12 +92,11 @@ const ACK_WAIT_MS = 60_000
 /** Time limit of an acknowledgement of a published event. */
 const PUBLISH_MS = 3_000
 const EXPIRES_MS = 5_000
-const DEDUPLICATION_MS = 600_000
-const MAX_AGE_MS = 24 * 3_600_000
 
-/** Certificates, and what the services of this process share if there are several. */
+/** Certificates, copies of the stream, and what the services of this process share if there are several. */
 export interface BusOptions extends NatsTls {
   colocation?: Colocation | undefined
+  replicas?: number
 }
 
 /** Opens the bus. NATS may be unavailable, now or later; see above for what is lost then. */
@@ -112,9 +104,9 @@ export async function openBus(
   url: string,
   log: Logger,
   prefix = '',
-  { colocation, tls_ca, tls_cert, tls_key }: BusOptions = {},
+  { colocation, replicas = 1, tls_ca, tls_cert, tls_key }: BusOptions = {},
 ): Promise<Bus> {
-  const place = scopeOf(prefix)
+  const place = scopeOf(prefix, replicas)
   const link = await openNatsConnection({ url, tls_ca, tls_cert, tls_key }, log)
   const messages = colocation
     ? new ColocatedMessages(link, place.root, colocation)
@@ -145,16 +137,6 @@ export async function openBus(
     },
   }
 }
-
-/** Subjects and stream of one system on the server. */
-interface StreamScope {
-  /** Prefix of every subject. */
-  root: string
-  stream: string
-}
-
-const scopeOf = (prefix: string): StreamScope =>
-  prefix ? { root: `${prefix}.`, stream: `EVENTS-${prefix}` } : { root: '', stream: 'EVENTS' }
 
 interface ConsumeOptions {
   handle: EventHandler
@@ -234,21 +216,4 @@ async function publishDurable(
     await assertStream(connection, place)
     await publish()
   }
-}
-
-/** Creates the stream of events if it is missing. */
-async function assertStream(
-  connection: NatsConnection,
-  { root, stream }: StreamScope,
-): Promise<void> {
-  const manager = await jetstreamManager(connection)
-  await manager.streams.add({
-    name: stream,
-    subjects: [`${root}events.>`],
-    storage: StorageType.File,
-    retention: RetentionPolicy.Limits,
-    discard: DiscardPolicy.Old,
-    max_age: nanos(MAX_AGE_MS),
-    duplicate_window: nanos(DEDUPLICATION_MS),
-  })
 }

@@ -1,0 +1,200 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { loadSettings } from '../../packages/runtime/src/config/load-settings.ts'
+import { ensureKubernetesTools } from '../../scripts/kubernetes-tools.ts'
+
+const HELM_FOLDER = fileURLToPath(new URL('../../deploy/helm/', import.meta.url))
+const CHART = path.join(HELM_FOLDER, 'windlass')
+const SCHEMAS = path.join(HELM_FOLDER, 'schemas/{{ .ResourceKind }}{{ .KindSuffix }}.json')
+const VALUE_SETS = readdirSync(path.join(CHART, 'value-sets')).map((file) => path.parse(file).name)
+const VERSION = ['--kube-version', '1.32.0']
+
+/** Stands for every secret: a service checks its format only when it uses it. */
+const SECRET = 'a'.repeat(64)
+
+const tools = await ensureKubernetesTools()
+const obstacle = typeof tools === 'string' ? tools : undefined
+if (obstacle) console.warn(`The chart is not rendered: ${obstacle}.`)
+const { helm, kubeconform } = typeof tools === 'string' ? { helm: '', kubeconform: '' } : tools
+const rendering = test.skipIf(obstacle)
+
+const folder = mkdtempSync(path.join(tmpdir(), 'windlass-chart-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+interface Container {
+  name: string
+  args?: string[]
+  env: { name: string; value?: string; valueFrom?: { secretKeyRef?: { key: string } } }[]
+  securityContext: object
+  livenessProbe?: object
+  readinessProbe?: object
+  resources: { requests: object; limits: object }
+}
+interface Manifest {
+  kind: string
+  metadata: { name: string; labels?: Record<string, string> }
+  spec: {
+    replicas?: number
+    template: { metadata: object; spec: { containers: Container[]; securityContext: object } }
+    [key: string]: unknown
+  }
+}
+
+const run = (program: string, args: string[]) =>
+  spawnSync(program, args, { encoding: 'utf8', cwd: folder })
+
+const valuesOf = (set: string) => ['--values', path.join(CHART, `value-sets/${set}.yaml`)]
+
+function render(set: string, more: string[] = []): string {
+  const args = [
+    'template',
+    'windlass',
+    CHART,
+    '--namespace',
+    'windlass',
+    ...VERSION,
+    ...valuesOf(set),
+  ]
+  const { status, stdout, stderr } = run(helm, [...args, ...more])
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  return stdout
+}
+
+const manifestsOf = (text: string): Manifest[] =>
+  parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
+
+const podsOf = (manifests: Manifest[]) =>
+  manifests.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind))
+
+rendering.each(VALUE_SETS)('the value set %s: passes helm lint', (set) => {
+  const { status, stdout } = run(helm, ['lint', '--strict', CHART, ...VERSION, ...valuesOf(set)])
+  expect(stdout).toContain('0 chart(s) failed')
+  expect(status).toBe(0)
+})
+
+rendering.each(VALUE_SETS)('the value set %s: renders manifests that the schemas accept', (set) => {
+  const file = path.join(folder, `${set}.yaml`)
+  writeFileSync(file, render(set))
+  const args = ['-strict', '-output', 'json', '-summary', '-schema-location', SCHEMAS, file]
+  const { stdout } = run(kubeconform, args)
+  const { summary, resources } = JSON.parse(stdout)
+  expect(resources ?? []).toEqual([])
+  expect(summary).toMatchObject({ invalid: 0, errors: 0, skipped: 0 })
+  expect(summary.valid).toBeGreaterThan(30)
+})
+
+rendering('a manifest with a wrong member: is refused by the schemas', () => {
+  const file = path.join(folder, 'wrong.yaml')
+  writeFileSync(file, render('small').replaceAll('imagePullPolicy:', 'pullPolicy:'))
+  expect(run(kubeconform, ['-strict', '-schema-location', SCHEMAS, file]).status).toBe(1)
+})
+
+rendering.each(VALUE_SETS)(
+  'the value set %s: each container may do no more than it needs',
+  (set) => {
+    for (const { metadata, spec } of podsOf(manifestsOf(render(set)))) {
+      const pod = spec.template.spec
+      expect(pod, metadata.name).toMatchObject({
+        automountServiceAccountToken: false,
+        enableServiceLinks: false,
+        securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      })
+      for (const container of pod.containers) {
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        })
+        expect(container.resources).toMatchObject({ requests: {}, limits: {} })
+      }
+    }
+  },
+)
+
+rendering('each service: reads from the secret what it uses and nothing else', () => {
+  const read = podsOf(manifestsOf(render('ha'))).flatMap(({ spec }) =>
+    spec.template.spec.containers.map(
+      ({ name, args = [], env }) =>
+        [
+          [...args.slice(0, -1), name].join(' '),
+          env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef?.key ?? []).sort(),
+        ] as const,
+    ),
+  )
+  expect(Object.fromEntries(read)).toEqual({
+    gateway: [
+      'execution-token-secret',
+      'nats-url-gateway',
+      'redis-url-gateway',
+      'rpc-keys-gateway',
+    ],
+    identity: [
+      'bootstrap-token',
+      'encryption-key',
+      'postgres-url-identity',
+      'redis-url-identity',
+      'rpc-keys-identity',
+    ],
+    catalog: ['nats-url-catalog', 'postgres-url-catalog', 'redis-url-catalog', 'rpc-keys-catalog'],
+    executions: [
+      'execution-token-secret',
+      'nats-url-executions',
+      'postgres-url-executions',
+      'rpc-keys-executions',
+    ],
+    dispatcher: ['nats-url-dispatcher', 'postgres-url-dispatcher', 'rpc-keys-dispatcher'],
+    scheduler: ['nats-url-scheduler', 'postgres-url-scheduler', 'rpc-keys-scheduler'],
+    mcp: [],
+    worker: [],
+    'migrate identity': ['postgres-admin-url', 'postgres-url-identity'],
+    'migrate catalog': ['postgres-admin-url', 'postgres-url-catalog'],
+    'migrate executions': ['postgres-admin-url', 'postgres-url-executions'],
+    'migrate dispatcher': ['postgres-admin-url', 'postgres-url-dispatcher'],
+    'migrate scheduler': ['postgres-admin-url', 'postgres-url-scheduler'],
+  })
+})
+
+rendering('three dispatchers: gateways get the address of each', () => {
+  const gateway = manifestsOf(render('multi-zone')).find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'windlass-gateway',
+  )
+  const streams = gateway?.spec.template.spec.containers[0]?.env.find(
+    ({ name }) => name === 'SVC_SERVICES__DISPATCHER_STREAMS',
+  )
+  expect(streams?.value?.split(',')).toEqual(
+    [0, 1, 2].map((i) => `http://windlass-dispatcher-${i}.windlass-dispatcher:9001`),
+  )
+})
+
+rendering.each([
+  ['nats.replicas=7', '/nats/replicas'],
+  ['services.gateway.replica=2', 'replica'],
+  ['services.gateways.replicas=2', 'gateways'],
+  ['publicUrl=windlass.example', '/publicUrl'],
+  ['image.digest=1234', '/image/digest'],
+  ['workers[0].name=A_B', '/workers/0/name'],
+  ['workerDefaults.labels.a=b\\,c', '/workerDefaults/labels/a'],
+  ['ingress.enabled=true', 'ingress.host'],
+])('the value %s: is refused with the name of its key', (value, key) => {
+  const { status, stderr } = run(helm, ['template', 'windlass', CHART, ...VERSION, '--set', value])
+  expect(status).not.toBe(0)
+  expect(stderr).toContain(key)
+})
+
+rendering.each(VALUE_SETS)('the value set %s: each service accepts its settings', (set) => {
+  const services = podsOf(manifestsOf(render(set))).filter(({ kind }) => kind !== 'Job')
+  for (const { spec } of services) {
+    for (const { name, env } of spec.template.spec.containers.filter(
+      ({ name }) => name !== 'worker',
+    )) {
+      const values = env.map((each) => [each.name, each.value ?? SECRET])
+      const settings = loadSettings(Object.fromEntries(values))
+      expect(settings.services.executions, name).toHaveLength(1)
+    }
+  }
+})
