@@ -128,6 +128,24 @@ const workers: Dashboard = {
       `sum by (reason) (${rate('windlass_worker_evictions_total')})`,
       '{{reason}}',
     ]),
+    panel('Runs that ended', 'ops', [
+      `sum by (outcome) (${rate('windlass_worker_executions_total')})`,
+      '{{outcome}}',
+    ]),
+    panel('Delay of the loops of workflows, 95th percentile', 's', [
+      'max by (instance) (windlass_worker_loop_lag_p95_seconds)',
+      '{{instance}}',
+    ]),
+    panel('Duration of runs, 95th percentile', 's', [
+      'max by (instance) (windlass_worker_execution_duration_p95_seconds)',
+      '{{instance}}',
+    ]),
+    panel(
+      'Share of failed and crashed runs',
+      'percentunit',
+      ['max by (instance) (windlass_worker_failure_rate)', 'failed, {{instance}}'],
+      ['max by (instance) (windlass_worker_crash_rate)', 'crashed, {{instance}}'],
+    ),
   ],
 }
 

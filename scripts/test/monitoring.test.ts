@@ -1,8 +1,10 @@
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { declaredMetrics } from '../metrics-table.ts'
 import { alertRules } from '../monitoring/alert-rules.ts'
 import { dashboards } from '../monitoring/panels.ts'
+import { workerMetrics } from '../worker-metrics.ts'
 
 const declared = new Map(declaredMetrics.map((metric) => [metric.name, metric]))
 
@@ -59,6 +61,14 @@ test.each(alertRules)(
   },
 )
 
+test('metrics of the worker: those that the tests of the SDK expect', () => {
+  const file = new URL('../../sdk/python/tests/test_worker_health.py', import.meta.url)
+  const [, builtIn = ''] = /BUILT_IN = \{(.*?)\}/s.exec(readFileSync(file, 'utf8')) ?? []
+  const names = [...builtIn.matchAll(/"(\w+)"/g)].map(([, name]) => `windlass_worker_${name}`)
+  const documented = Object.values(workerMetrics).map(({ declaration }) => declaration.name)
+  expect(documented.sort()).toEqual([...names, 'windlass_worker_executions_total'].sort())
+})
+
 test('each declared metric: shown by a panel or used by a rule, except those listed here', () => {
   const used = [
     ...dashboards.flatMap(({ panels }) => panels.flatMap(({ queries }) => queries)),
@@ -71,6 +81,15 @@ test('each declared metric: shown by a panel or used by a rule, except those lis
     'windlass_mcp_tool_calls_total',
     'windlass_mcp_tool_duration_seconds',
     'windlass_start_time_seconds',
+    'windlass_worker_cpu_percent',
+    'windlass_worker_executions_per_minute',
+    'windlass_worker_load_avg_1m',
+    'windlass_worker_loop_lag_seconds',
+    'windlass_worker_memory_available_bytes',
+    'windlass_worker_running_executions',
+    'windlass_worker_slots_free',
+    'windlass_worker_startup_overhead_seconds',
+    'windlass_worker_warm_modules',
   ])
 })
 

@@ -23,6 +23,7 @@ from windlass.worker._bootstrap import (
 from windlass.worker._cli_options import create_parser, resolve_options
 from windlass.worker._confine import forbid_inspection
 from windlass.worker._logging import configure
+from windlass.worker._metrics_provider import load_provider
 from windlass.worker._registration import Session
 from windlass.worker._runner import RunnerFailed
 from windlass.worker._settings import Settings
@@ -40,6 +41,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = read_settings(arguments, os.environ)
         configure(settings.log_level, settings.log_format)
         create_ssl_context(settings)
+        if settings.metrics_provider is not None:
+            sys.path[:0] = settings.path
+            load_provider(settings.metrics_provider)
         if argv is None:
             hide_token(arguments, os.environ)
         registered = register_in_child(
@@ -95,6 +99,9 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         preload=tuple(arguments.preload),
         log_level=arguments.log_level,
         log_format=arguments.log_format,
+        health_host=arguments.health_host,
+        health_port=arguments.health_port,
+        metrics_provider=arguments.metrics_provider,
     )
 
 

@@ -15,6 +15,7 @@ from windlass.worker._system_info import processors
 
 DEFAULT_SERVER_URL = "http://localhost:8000"
 MAX_DEFAULT_CHILDREN = 4
+MAX_PORT = 65_535
 
 PREFIX = "SVC_WORKER__"
 # Older names of variables.
@@ -26,6 +27,14 @@ def count(text: str) -> int:
     if not text.isascii() or not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer of at least 0")
     return int(text)
+
+
+def tcp_port(text: str) -> int:
+    """Parses a port; 0 draws one."""
+    port = count(text)
+    if port > MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to {MAX_PORT}")
+    return port
 
 
 def duration(text: str) -> float:
@@ -172,6 +181,18 @@ OPTIONS = (
         "LEVEL",
         one_of("debug", "info", "warning", "error"),
         "info",
+    ),
+    Option("health_port", "port of /live, /ready and /metrics; default: none", "PORT", tcp_port),
+    Option(
+        "health_host",
+        "address of the health port; default: 127.0.0.1",
+        "HOST",
+        default="127.0.0.1",
+    ),
+    Option(
+        "metrics_provider",
+        "function whose metrics pongs carry, called every ten seconds",
+        "MODULE:FUNCTION",
     ),
     Option("log_format", "text (the default) or json", "FORMAT", one_of("text", "json"), "text"),
 )

@@ -55,6 +55,16 @@ class Execution:
         self._run = worker_context.runner.create_run(assignment, claim, services, self._progress)
         self._outbox = self._run.outbox
         self._is_lost = False
+        self._settled_as: str | None = None
+        # From the start of the run to its first event, in seconds.
+        self.startup_s: float | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The state in which it settled, in lower case, else `crashed` or `released`."""
+        if self._settled_as is not None:
+            return self._settled_as
+        return "crashed" if self._run.is_crashed else "released"
 
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
@@ -65,9 +75,12 @@ class Execution:
         is_settled = False
         try:
             while result is DeliveryResult.DELIVERED and (delta := await self._outbox.next()):
+                if self.startup_s is None:
+                    self.startup_s = time.monotonic() - started_at
                 result = await self._deliver_delta(delta)
                 is_settled = delta.state.is_resting and result is DeliveryResult.DELIVERED
                 if is_settled:
+                    self._settled_as = delta.state.value.lower()
                     ms = 1000 * (time.monotonic() - started_at)
                     log.info("execution %s is %s after %.0f ms", self._name, delta.state, ms)
         finally:

@@ -18,6 +18,7 @@ from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._delivery import release
 from windlass.worker._execution import Execution
 from windlass.worker._models import Assignment, Cancellation, Claim
+from windlass.worker._statistics import RunEnd, Statistics
 from windlass.worker._suspension import SuspensionWatch
 from windlass.worker._worker_context import WorkerContext
 
@@ -52,6 +53,7 @@ class Executions:
         # Highest claim generation of executions that were received lately.
         self._generations: OrderedDict[str, int] = OrderedDict()
         self._suspensions = SuspensionWatch()
+        self.statistics = Statistics()
 
     def __len__(self) -> int:
         return len(self._running) + len(self._claiming)
@@ -130,6 +132,9 @@ class Executions:
         self._running[execution_id] = execution
         if cancelled:
             execution.cancel()
+        source = assignment.source
+        self.statistics.record_start((source.id, source.version))
+        started_at = time.monotonic()
         try:
             await execution.run()
         except Exception:
@@ -138,6 +143,8 @@ class Executions:
             await asyncio.sleep(FAULT_DELAY_S)
             await release(self._api, execution_id, claim.generation)
         finally:
+            duration_s = time.monotonic() - started_at
+            self.statistics.record_end(RunEnd(execution.outcome, duration_s, execution.startup_s))
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
                 self._api.forget(execution_id)

@@ -46,3 +46,8 @@ class Settings:
     client_cert: str | None = None
     client_key: str | None = None
     proxy: str | None = None
+    # Listener for probes and Prometheus; no port: none.
+    health_host: str = "127.0.0.1"
+    health_port: int | None = None
+    # Function `module:name` whose metrics pongs carry.
+    metrics_provider: str | None = None

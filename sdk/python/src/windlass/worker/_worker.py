@@ -13,10 +13,12 @@ from windlass.worker._api import Refused, Unavailable
 from windlass.worker._child_pool import ChildPool
 from windlass.worker._connect_stream import ConnectStream
 from windlass.worker._executions import Executions
-from windlass.worker._health import Health
+from windlass.worker._health import PREFIX, Health
+from windlass.worker._health_port import health_port
 from windlass.worker._http_api import HttpApi
 from windlass.worker._local_runner import LocalRunner
 from windlass.worker._messages import MalformedFrame, parse_message
+from windlass.worker._metrics_provider import ProvidedMetrics, load_provider
 from windlass.worker._models import Assignment, Cancellation, Ping
 from windlass.worker._registration import Registration, Session
 from windlass.worker._runner import Runner
@@ -42,6 +44,7 @@ class Worker:
         self._session = session
         self._stop = asyncio.Event()
         self._pong: asyncio.Task[None] | None = None
+        self._providing: asyncio.Task[None] | None = None
         self.left_code_running = False
 
     def stop(self) -> None:
@@ -73,17 +76,22 @@ class Worker:
             return
         api = HttpApi(http, self._settings, registration)
         executions = Executions(WorkerContext(api, self._settings, runner))
-        health = Health(self._settings, runner, executions)
+        provided = self._start_provider()
+        health = Health(self._settings, runner, executions, provided)
         stream = ConnectStream(http, self._settings, registration)
         listening = asyncio.create_task(self._read_stream(stream, executions, health, api))
         try:
-            await self._run_until_stopped(asyncio.shield(listening))
-            log.info("stopping: %d executions are running", len(executions))
-            # Reported at once, so that no more work is assigned; pings are answered until the end.
-            health.start_draining()
-            self._send_pong(api, health)
-            await executions.drain(self._settings.drain_timeout_s)
+            async with health_port(self._settings.health_host, self._settings.health_port, health):
+                await self._run_until_stopped(asyncio.shield(listening))
+                log.info("stopping: %d executions are running", len(executions))
+                # Reported at once, so that no more work is assigned; pings are answered until the
+                # end.
+                health.start_draining()
+                self._send_pong(api, health)
+                await executions.drain(self._settings.drain_timeout_s)
         finally:
+            if self._providing is not None:
+                self._providing.cancel()
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
             await executions.close()
@@ -91,10 +99,18 @@ class Worker:
                 await asyncio.wait([self._pong], timeout=STOP_TIMEOUT_S)
                 self._pong.cancel()
 
+    def _start_provider(self) -> ProvidedMetrics | None:
+        if self._settings.metrics_provider is None:
+            return None
+        provided = ProvidedMetrics(load_provider(self._settings.metrics_provider), PREFIX)
+        self._providing = asyncio.create_task(provided.run())
+        return provided
+
     async def _read_stream(
         self, stream: ConnectStream, executions: Executions, health: Health, api: HttpApi
     ) -> None:
         async for frame in stream.frames():
+            health.record_frame()
             if frame is None:
                 log.info("connected to %s as %s", self._settings.server_url, self._settings.name)
                 if health.is_draining:
