@@ -6,7 +6,7 @@ export const PROGRAMS: Readonly<Record<string, readonly string[]>> = {
   'services/gateway': ['main', 'route/body.worker'],
   'services/identity': ['main', 'migrate', 'create-admin-key', 'review-anonymous', 'prune-audit'],
   'services/catalog': ['main', 'migrate', 'analysis/analysis.worker'],
-  'services/executions': ['main', 'migrate', 'archive-tool'],
+  'services/executions': ['main', 'migrate', 'archive-tool', 'restore-tool'],
   'services/dispatcher': ['main', 'migrate'],
   'services/scheduler': ['main', 'migrate'],
   'services/mcp': ['main'],

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts'
-import { adminCreateKey, adminReviewAnonymous } from './commands/admin.ts'
+import { adminAfterRestore, adminCreateKey, adminReviewAnonymous } from './commands/admin.ts'
 import { archiveRestore, archiveShow } from './commands/archive.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
@@ -52,6 +52,7 @@ export const commands: readonly Command[] = [
   serverRpcKeys,
   adminCreateKey,
   adminReviewAnonymous,
+  adminAfterRestore,
   workerStart,
   workerEndSession,
   workerTokensCreate,

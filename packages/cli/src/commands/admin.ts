@@ -3,7 +3,8 @@ import type { Command } from '../command.ts'
 import { execProgram } from '../exec-program.ts'
 import { projectFile, toDatabaseEnv } from '../project.ts'
 
-const program = (name: string) => fileURLToPath(projectFile(`services/identity/dist/${name}.js`))
+const program = (name: string, service = 'identity') =>
+  fileURLToPath(projectFile(`services/${service}/dist/${name}.js`))
 
 /** Writes to the database directly, because at first no key exists for a call of the API. */
 export const adminCreateKey: Command = {
@@ -42,4 +43,17 @@ export const adminReviewAnonymous: Command = {
       await toDatabaseEnv(env),
     )
   },
+}
+
+/** Changes the database directly, while no service runs. */
+export const adminAfterRestore: Command = {
+  words: 'admin after-restore',
+  args: [],
+  about: 'Prepare a restored database, in [svc.postgres].url, before the services start',
+  run: async (_, { env }) =>
+    execProgram(
+      process.execPath,
+      [program('restore-tool', 'executions')],
+      await toDatabaseEnv(env),
+    ),
 }
