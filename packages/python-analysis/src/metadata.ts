@@ -15,7 +15,7 @@ import { docstringOf } from './python/class-body.ts'
 import { type Constant, constantOf } from './python/constants.ts'
 import type { Definition } from './python/scope.ts'
 
-const DURABILITIES = ['durable', 'transient']
+const DURABILITIES = ['durable', 'strict', 'transient']
 const RUNNERS = ['inprocess', 'subprocess', 'docker']
 
 /** Namespace and name of a workflow. */

@@ -30,6 +30,8 @@ class RecordingJournal:
 
     async def wait_for_capacity(self) -> None: ...
 
+    async def wait_until_stored(self) -> None: ...
+
     @property
     def events(self) -> list[ExecutionEvent]:
         return [ExecutionEvent.from_wire(json.loads(recorded.text)) for recorded in self.entries]

@@ -19,6 +19,8 @@ from windlass._option_checks import (
 from windlass._policies import Cache, Retry
 from windlass.output_storage import OutputStorage
 
+_DURABILITIES = {"durable", "strict"}
+
 
 class TaskOptionNames(TypedDict, total=False):
     """Keyword arguments of `task.with_options`; TaskOptions describes them."""
@@ -44,6 +46,7 @@ class TaskOptionNames(TypedDict, total=False):
     required_permissions: Sequence[str]
     record_arguments: bool
     sensitive: bool
+    durability: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,8 @@ class TaskOptions:
         sensitive: keeps values of the task out of log, progress and worker log: arguments, results,
             and everything of failures but type and traceback. Needs `output_storage`, unless the
             task is annotated to return None.
+        durability: `"durable"`, or `"strict"`: the task begins only when all earlier records are
+            stored, and the workflow continues only when its outcome is.
     """
 
     name: str | None = None
@@ -107,6 +112,7 @@ class TaskOptions:
     required_permissions: Sequence[str] = ()
     record_arguments: bool = True
     sensitive: bool = False
+    durability: str = "durable"
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -136,6 +142,8 @@ class TaskOptions:
                 f"requires_approval must be True, False or a function, not "
                 f"{self.requires_approval!r}"
             )
+        if self.durability not in _DURABILITIES:
+            raise ValueError(f"durability must be one of {sorted(_DURABILITIES)}")
         check_storage(self.output_storage)
 
     def replace(self, **options: Unpack[TaskOptionNames]) -> TaskOptions:

@@ -49,6 +49,8 @@ class Run:
         self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
         self.is_transient = context.is_transient = transient
+        # True: no task begins before all entries are stored.
+        self.is_strict = False
         # Time (UTC) at which the workflow's timeout ends.
         self.deadline: datetime | None = None
         self.children: set[asyncio.Task[Any]] = set()
@@ -150,6 +152,10 @@ class Run:
     async def wait_for_capacity(self) -> None:
         """Waits until the journal has capacity for the entries of another task."""
         await self._journal.wait_for_capacity()
+
+    async def wait_until_stored(self) -> None:
+        """Waits until the server has stored all entries so far."""
+        await self._journal.wait_until_stored()
 
     def record_task(
         self, type: E, call_id: str, name: str, value: Any, *, value_text: str | None = None

@@ -19,6 +19,9 @@ class Journal(Protocol):
     async def wait_for_capacity(self) -> None:
         """Waits until the journal has capacity for the entries of another task."""
 
+    async def wait_until_stored(self) -> None:
+        """Waits until all entries so far are stored. Raises CancelledError if they never will."""
+
 
 @dataclass(frozen=True, slots=True)
 class Approval:

@@ -102,15 +102,26 @@ class TaskExecution:
                 await self.run.services.authorize_task(self.task_name)
             await await_approval(self.options, self.run, self.call, self.task_name, 0)
             await self.run.wait_for_capacity()
+            await self._wait_if_strict()
             started_at = self.run.find_start(E.TASK_STARTED, self.call.id)
             self._record_arguments(E.TASK_STARTED)
             result = await self._execute_attempts(started_at)
         except (ApprovalRejected, RequestRefusedError, TaskAuthorizationError) as error:
-            raise self._record_failure(error) from error
+            failure = self._record_failure(error)
+            await self._wait_if_strict()
+            raise failure from error
         except Exception as error:
-            return await self._recover(error)
+            try:
+                return await self._recover(error)
+            finally:
+                await self._wait_if_strict()
         self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
+        await self._wait_if_strict()
         return result.value
+
+    async def _wait_if_strict(self) -> None:
+        if self.run.is_strict or self.options.durability == "strict":
+            await self.run.wait_until_stored()
 
     async def _execute_attempts(self, started_at: datetime) -> Result:
         total_s = self.options.total_timeout

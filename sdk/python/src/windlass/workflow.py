@@ -40,7 +40,7 @@ I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_DURABILITIES = {"durable", "transient"}
+_DURABILITIES = {"durable", "strict", "transient"}
 _RUNNERS = {None, "inprocess", "subprocess", "docker"}
 
 
@@ -78,8 +78,8 @@ class WorkflowOptions:
         requests: resources that a worker must have free.
         affinity: labels that a worker must have; numbers and flags count as their text.
         schedule: schedule that starts the workflow.
-        durability: `"durable"`, or `"transient"` for executions that record only their start
-            and end.
+        durability: `"durable"`; `"strict"`: each task begins only when all earlier records are
+            stored; or `"transient"` for executions that record only their start and end.
         runner: runner that a worker must have: `"inprocess"`, `"subprocess"` or `"docker"`;
             None for any.
         routing: ranking of the workers that meet the requirement; see `windlass.routing`.
@@ -176,7 +176,9 @@ class Workflow(Generic[I, O]):
 
         Raises ValueMismatchError if the input does not fit its annotation.
         """
-        require_scope().run.guard.mode = self.on_mismatch
+        run = require_scope().run
+        run.guard.mode = self.on_mismatch
+        run.is_strict = self.durability == "strict"
         context.input = self.decode_input(context.input)
         output = await self._run_in_time(context)
         if self.output_storage is None:

@@ -241,6 +241,8 @@ class _Journal:
 
     async def wait_for_capacity(self) -> None: ...
 
+    async def wait_until_stored(self) -> None: ...
+
 
 class Engine:
     """Runs workflows in memory. Use it as a context manager, or through the fixture `engine`.

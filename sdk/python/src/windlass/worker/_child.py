@@ -201,6 +201,8 @@ class ChildRun:
                 self._services.on_answer(json.loads(frame.payload))
             case FrameKind.TAKEN:
                 self._journal.on_taken(int(frame.payload))
+            case FrameKind.STORED:
+                self._journal.on_stored(int(frame.payload))
 
 
 class ChildJournal:
@@ -210,12 +212,16 @@ class ChildJournal:
         self._number = number
         self._send = send
         self._unsent = 0
+        self._recorded = 0
+        self._stored = 0
         self._is_abandoned = False
         self._capacity = asyncio.Event()
+        self._storage = asyncio.Event()
 
     def record(self, entry: Entry) -> None:
         """Sends an entry."""
         self._unsent += 1
+        self._recorded += 1
         payload = f"{entry.state}\n{entry.text}".encode()
         self._send(FrameKind.ENTRY, self._number, payload)
 
@@ -225,12 +231,29 @@ class ChildJournal:
             self._capacity.clear()
             await self._capacity.wait()
 
+    async def wait_until_stored(self) -> None:
+        """Waits until the server has stored all entries so far."""
+        target = self._recorded
+        if self._stored < target:
+            self._send(FrameKind.FLUSH, self._number, str(target).encode())
+        while self._stored < target and not self._is_abandoned:
+            self._storage.clear()
+            await self._storage.wait()
+        if self._stored < target:
+            raise asyncio.CancelledError("the run is closed")
+
+    def on_stored(self, count: int) -> None:
+        """Notes how many entries the server has stored."""
+        self._stored = count
+        self._storage.set()
+
     def on_taken(self, count: int) -> None:
         """Notes that the worker has taken entries into checkpoints."""
         self._unsent -= count
         self._capacity.set()
 
     def abandon(self) -> None:
-        """Ends the waits for capacity."""
+        """Ends the waits."""
         self._is_abandoned = True
         self._capacity.set()
+        self._storage.set()

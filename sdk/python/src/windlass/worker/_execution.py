@@ -112,7 +112,10 @@ class Execution:
         if delta.state.is_resting:
             await self._progress.flush()
             deadline_s = self._settings.terminal_deadline_s
-        return await self._post_checkpoint(body, deadline_s)
+        result = await self._post_checkpoint(body, deadline_s)
+        if result is DeliveryResult.DELIVERED:
+            self._outbox.on_stored(len(delta.events))
+        return result
 
     async def _post_checkpoint(self, body: bytes, deadline_s: float | None) -> DeliveryResult:
         async def post() -> None:

@@ -25,6 +25,7 @@ class FrameKind(IntEnum):
     ANSWER = 4  # JSON {"id", "result"} or {"id", "error"}
     TAKEN = 5  # number of entries that the worker has taken since the last TAKEN
     PROBE = 6
+    STORED = 7  # number of entries that the server has stored, after a FLUSH
     # Child to worker
     READY = 16
     ENTRY = 17  # the state after the entry, a line end, the entry's JSON
@@ -34,6 +35,7 @@ class FrameKind(IntEnum):
     PROGRESS = 21  # JSON {"task_id", "task_name", "value"}
     PROBED = 22
     PARK = 23  # JSON of the condition; the end of the run follows
+    FLUSH = 24  # number of entries so far; STORED follows once they are stored
 
 
 class InvalidFrame(Exception):

@@ -27,8 +27,8 @@ class Wake(Enum):
 class Outbox:
     """Journal of a run and source of its checkpoints.
 
-    `record`, `wait_for_capacity` and `close` are called in the user's thread, all other methods in
-    the sender's.
+    `record`, `wait_for_capacity`, `wait_until_stored` and `close` are called in the user's thread,
+    all other methods in the sender's.
     """
 
     def __init__(
@@ -47,6 +47,9 @@ class Outbox:
         self._timer: asyncio.TimerHandle | None = None
         self._has_entries = asyncio.Event()
         self._capacity: asyncio.Event | None = None
+        self._recorded = 0
+        self._stored = 0
+        self._storage: asyncio.Event | None = None
 
     def record(self, entry: LogEntry) -> None:
         """Appends an entry; it is sent after the checkpoint that is in flight.
@@ -55,6 +58,7 @@ class Outbox:
         """
         with self._lock:
             self._pending.add(entry)
+            self._recorded += 1
         self._signal(Wake.NOW if entry.state.is_resting else Wake.LATER)
 
     async def wait_for_capacity(self) -> None:
@@ -63,6 +67,30 @@ class Outbox:
             self._capacity = self._capacity or asyncio.Event()
             self._capacity.clear()
             await self._capacity.wait()
+
+    async def wait_until_stored(self) -> None:
+        """Waits until the server has stored all entries so far, which are sent at once.
+
+        Raises CancelledError if they are discarded.
+        """
+        target = self._recorded
+        self.flush()
+        while self._stored < target and not self._closed:
+            self._storage = self._storage or asyncio.Event()
+            self._storage.clear()
+            await self._storage.wait()
+        if self._stored < target:
+            raise asyncio.CancelledError("the run is closed")
+
+    def flush(self) -> None:
+        """Sends what is pending without waiting for further entries."""
+        if len(self._pending):
+            self._signal(Wake.NOW)
+
+    def on_stored(self, count: int) -> None:
+        """Notes that the server has stored `count` more entries."""
+        self._stored += count
+        self._signal_stored()
 
     def close(self) -> None:
         """Closes the outbox after the remaining entries."""
@@ -76,6 +104,7 @@ class Outbox:
             self._pending.clear()
         self._has_entries.set()
         self._signal_capacity()
+        self._signal_stored()
 
     async def next(self) -> Delta | None:
         """Waits for entries and returns the next delta; None after the last one."""
@@ -117,6 +146,10 @@ class Outbox:
     def _on_taken(self, count: int) -> None:
         """Is called when `count` entries have been taken."""
         self._signal_capacity()
+
+    def _signal_stored(self) -> None:
+        if self._storage is not None:
+            self._user_loop.call_soon_threadsafe(self._storage.set)
 
     def _signal_capacity(self) -> None:
         if self._capacity is not None:

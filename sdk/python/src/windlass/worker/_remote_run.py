@@ -61,10 +61,23 @@ class ChildOutbox(Outbox):
         super().__init__(loop, loop)
         self._run = run
         self._taken = 0
+        # Numbers of entries for which the child waits.
+        self._awaited: list[int] = []
 
     def _wake_sender(self, action: Callable[[], None]) -> None:
         # Entries of a child arrive in the loop of the sender.
         action()
+
+    def notify_when_stored(self, count: int) -> None:
+        """Sends the entries, and STORED to the child once `count` of them are stored."""
+        self._awaited.append(count)
+        self.flush()
+        self._signal_stored()
+
+    def _signal_stored(self) -> None:
+        if any(count <= self._stored for count in self._awaited):
+            self._awaited = [count for count in self._awaited if count > self._stored]
+            self._run.send(FrameKind.STORED, str(self._stored).encode())
 
     def _on_taken(self, count: int) -> None:
         self._taken += count
@@ -91,7 +104,8 @@ class RemoteRun:
         self.is_crashed = False
         self.is_abandoned = False
         self.condition: WakeCondition | None = None
-        self.outbox: Outbox = ChildOutbox(self)
+        self._child_outbox = ChildOutbox(self)
+        self.outbox: Outbox = self._child_outbox
         self._pool = pool
         self._assignment = assignment
         self._claim = claim
@@ -151,6 +165,8 @@ class RemoteRun:
             case FrameKind.PARK:
                 if not self.is_abandoned:
                     self.condition = WakeCondition.from_wire(loads(frame.payload))
+            case FrameKind.FLUSH:
+                self._child_outbox.notify_when_stored(int(frame.payload))
             case FrameKind.END:
                 self._end()
 
