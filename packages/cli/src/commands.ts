@@ -3,6 +3,7 @@ import { adminAfterRestore, adminCreateKey, adminReviewAnonymous } from './comma
 import { archiveRestore, archiveShow } from './commands/archive.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
+import { configCheck } from './commands/config-check.ts'
 import {
   executionCancel,
   executionList,
@@ -50,6 +51,7 @@ export const commands: readonly Command[] = [
   serverStart,
   serverBootstrapToken,
   serverRpcKeys,
+  configCheck,
   adminCreateKey,
   adminReviewAnonymous,
   adminAfterRestore,

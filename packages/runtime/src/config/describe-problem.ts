@@ -13,9 +13,12 @@ export interface ReadSettings {
 }
 
 /** Settings whose values are not repeated: secrets, and addresses that may contain passwords. */
-const HIDDEN =
+const HIDDEN_PATH =
   /(?:secret|_key|keys|token|url)$|^rpc\.keys$|^security\.encryption\.|^workers\.bootstrap_token$/
 const MAX_SHOWN_CHARS = 80
+
+/** True if the value of a setting, by its dotted path, must not be shown. */
+export const isHidden = (path: string): boolean => HIDDEN_PATH.test(path)
 
 /** Describes a problem in one line: file or variable, key, given and expected value. */
 export function describeProblem(schema: z.ZodType, issue: z.core.$ZodIssue, read: ReadSettings) {
@@ -23,7 +26,7 @@ export function describeProblem(schema: z.ZodType, issue: z.core.$ZodIssue, read
   if (issue.code === 'unrecognized_keys')
     return issue.keys.map((key) => describeUnknown(schema, [...path, key], read)).join('; ')
   const { at, value } = findGiven(read.tree, path)
-  const given = HIDDEN.test(at.join('.')) ? 'has a value that is hidden here' : `is ${show(value)}`
+  const given = isHidden(at.join('.')) ? 'has a value that is hidden here' : `is ${show(value)}`
   const { message } = issue
   if (message.startsWith('must ')) return `${nameOf(at, read)} ${given}; it ${message}`
   const expected = findExpectation(schema, at) ?? expectedIn(message)

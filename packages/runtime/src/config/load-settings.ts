@@ -19,12 +19,16 @@ const NOT_SETTINGS = new Set(['SVC_CONFIG', 'SVC_LOG_LEVEL', 'SVC_AUTH_TOKEN'])
  * in the working directory), then variables such as SVC_WORKERS__REGISTER_RATE_LIMIT for
  * `[svc.workers].register_rate_limit`. An unknown key or a value out of range stops the start.
  */
-export function loadSettings(env: NodeJS.ProcessEnv = process.env): Settings {
+export const loadSettings = (env: NodeJS.ProcessEnv = process.env): Settings =>
+  readSettings(env).settings
+
+/** The same, with what was read and where it came from. */
+export function readSettings(env: NodeJS.ProcessEnv): { settings: Settings; read: ReadSettings } {
   const file = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
   const tree = file ? readTable(file) : {}
   const read: ReadSettings = { tree, file, variables: assignVariables(tree, env) }
   const result = Settings.safeParse(tree)
-  if (result.success) return result.data
+  if (result.success) return { settings: result.data, read }
   const problems = result.error.issues.map((issue) => describeProblem(Settings, issue, read))
   throw new ConfigError(`invalid configuration: ${problems.join('; ')}`)
 }
