@@ -59,6 +59,9 @@ const remarks = { reason: 'x' }
 const held: Operation = { body: {} }
 const workflowPath = `/workflows/${THEIRS.namespace}/${THEIRS.workflow_name}`
 
+/** A range of time that ends after the test. */
+const RANGE = '&from=2026-01-01T00:00:00Z&to=2046-01-01T00:00:00Z&step=31536000'
+
 /**
  * Every operation of docs/openapi.json, as tenant `two` tries it for the objects of tenant `one`. An
  * operation that is not listed fails the test: decide what it may tell another tenant.
@@ -122,11 +125,20 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /executions/{execution_id}/approvals/{task_call_id}/reject': { body: remarks },
   'POST /executions/{execution_id}/authorize/{task_name}': { body: { approved: true } },
   'GET /executions/{execution_id}/events': { also: ['?detailed=true'] },
+  'GET /executions/{execution_id}/error': {},
   'GET /executions/{execution_id}/explain': {},
+  'GET /executions/{execution_id}/input': {},
+  'GET /executions/{execution_id}/log': { also: ['?before=9', '?payloads=full'] },
+  'GET /executions/{execution_id}/output': {},
+  'GET /executions/{execution_id}/timeline': {},
+  'GET /executions/stats': {
+    also: ['?group=workflow', '?namespace=one', '?group=worker'].map((query) => `${query}${RANGE}`),
+  },
   'GET /health': {},
   'GET /me': {},
   'GET /namespaces': {},
   'GET /openapi.json': {},
+  'GET /queue': {},
   'GET /ready': {},
   'POST /schedules': {
     body: {
@@ -145,6 +157,8 @@ export const OPERATIONS: Record<string, Operation> = {
   'GET /workers': { also: ['?status=online'] },
   'POST /workers/register': { exempt: 'it takes the bootstrap token, which no tenant has' },
   'GET /workers/{name}': {},
+  'GET /workers/{name}/executions': { also: ['?limit=1', '?namespace=one'] },
+  'GET /workers/{name}/history': { also: [`?x=${RANGE}`] },
   'POST /workers/{name}/approvals/{execution_id}': {
     body: { task_call_id: THEIRS.call, task_name: 'secret-task' },
   },

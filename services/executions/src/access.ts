@@ -34,6 +34,11 @@ export const queue: RpcAccess<typeof QueueService> = {
 /** The gateway restricts each request to what its caller may read. */
 export const history: RpcAccess<typeof HistoryService> = {
   search: allow('gateway'),
+  readLog: allow('gateway'),
+  readPayload: allow('gateway'),
+  timeline: allow('gateway'),
+  stats: allow('gateway'),
+  queueDepths: allow('gateway'),
 }
 
 export const rpcs = [

@@ -1,6 +1,9 @@
 import type { SearchRequest } from '@windlass/proto/windlass/executions/v1/history'
 import { FIRST_MS, MINUTE_MS, PARENT, type Sample, SCHEDULE } from './search-samples.ts'
 
+/** Visibility of a caller of namespace `one`. */
+export const ONE = { all: false, workflows: [{ namespace: 'one', name: '*' }], ids: [] }
+
 const AFTER = new Date(FIRST_MS + 100 * MINUTE_MS)
 const BEFORE = new Date(FIRST_MS + 200 * MINUTE_MS)
 

@@ -1,36 +1,12 @@
-import { HistoryService, type SearchRequest } from '@windlass/proto/windlass/executions/v1/history'
+import type { SearchRequest } from '@windlass/proto/windlass/executions/v1/history'
 import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { clientOf } from '@windlass/testkit/service-identity'
-import { expect, onTestFinished, test } from 'vitest'
-import { cancel, event, run, setup, submit, worker } from './executions-fixture.ts'
-import { SEARCH_CASES } from './search-cases.ts'
+import { expect, test } from 'vitest'
+import { cancel, event, run, submit, worker } from './executions-fixture.ts'
+import { ALL, searchSetup } from './history-fixture.ts'
+import { ONE, SEARCH_CASES } from './search-cases.ts'
 import { PARENT, type Sample, SCHEDULE, seedSamples } from './search-samples.ts'
 
-const ALL = { all: true, workflows: [], ids: [] }
-const NO_FILTER: SearchRequest = {
-  visible: ALL,
-  states: [],
-  ...{ workflow_namespace: '', workflow_name: '', workflow_version: 0 },
-  ...{ schedule_id: '', worker_name: '', created_by: '', parent_id: '', id_prefix: '', error: '' },
-  ...{ created_after: undefined, created_before: undefined },
-  ...{ finished_after: undefined, finished_before: undefined, payload: undefined, tags: {} },
-  ...{ by_finish: false, ascending: false, cursor: '', limit: 50, offset: 0 },
-}
-
-async function searchSetup() {
-  const { client, db, ports } = await setup()
-  const history = clientOf(
-    HistoryService,
-    ports.map((port) => `127.0.0.1:${port}`),
-  )
-  onTestFinished(() => history.close())
-  const search = (filter: Partial<SearchRequest> = {}) =>
-    history.search({ ...NO_FILTER, ...filter })
-  return { client, db, search }
-}
-
-const ONE = { all: false, workflows: [{ namespace: 'one', name: '*' }], ids: [] }
 test.each([
   ['all', ALL, () => true],
   ['one namespace', ONE, (one: Sample) => one.namespace === 'one'],

@@ -77,6 +77,8 @@ const settledAndLive = (filter: SearchFilter, condition: Sql): Candidates => ({
       where e.finished_at is null ${createdWithin(filter)} ${tail})`,
 })
 
+type Scope = Pick<Request, 'visible' | 'workflow_namespace' | 'workflow_name'>
+
 interface KnownWorkflow {
   workflow_namespace: string
   workflow_name: string
@@ -88,11 +90,11 @@ interface Totals extends KnownWorkflow {
 }
 
 /** Workflows with executions that the caller may read and that match the filter. */
-async function workflowsIn(db: Queries, request: Request): Promise<KnownWorkflow[]> {
+export async function workflowsIn(db: Queries, request: Scope): Promise<KnownWorkflow[]> {
   return distinct(inScope(await readTotals(db, request.visible), request))
 }
 
-const inScope = (rows: readonly Totals[], filter: SearchFilter) =>
+const inScope = (rows: readonly Totals[], filter: Scope) =>
   rows.filter(
     ({ workflow_namespace, workflow_name }) =>
       ['', workflow_namespace].includes(filter.workflow_namespace) &&

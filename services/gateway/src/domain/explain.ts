@@ -35,7 +35,7 @@ export interface Explanation {
   suggestion: string | null
 }
 
-export const isEligible = ({ status, lacking }: Place): boolean =>
+export const isEligible = ({ status, lacking }: Pick<Place, 'status' | 'lacking'>): boolean =>
   status === 'online' && lacking.length === 0
 
 /** Returns the first reason why a worker does not take the execution now, in words; undefined if it would. */

@@ -5,19 +5,23 @@ import * as auth from './auth.ts'
 import * as configs from './configs.ts'
 import * as consolePages from './console.ts'
 import * as docs from './docs.ts'
+import * as executionLog from './execution-log.ts'
 import * as executions from './executions.ts'
 import * as explain from './explain-execution.ts'
 import * as forecasts from './forecasts.ts'
 import * as health from './health.ts'
 import * as me from './me.ts'
+import * as payloads from './payloads.ts'
 import * as principals from './principals.ts'
 import * as roles from './roles.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
 import * as secrets from './secrets.ts'
 import * as signIn from './sign-in.ts'
+import * as statistics from './statistics.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
+import * as workerExecutions from './worker-executions.ts'
 import * as workerSecrets from './worker-secrets.ts'
 import * as workerTokens from './worker-tokens.ts'
 import * as workers from './workers.ts'
@@ -34,6 +38,10 @@ export const routes = [
   ...named(workflowDiff),
   ...named(runs),
   ...named(executions),
+  ...named(executionLog),
+  ...named(payloads),
+  ...named(statistics),
+  ...named(workerExecutions),
   ...named(explain),
   ...named(approvals),
   ...named(workers),

@@ -9,6 +9,121 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Visibility } from "../../access/v1/visibility.ts";
+import { Requirement } from "../../matching/v1/matching.ts";
+import { LogEntry } from "./executions.ts";
+
+export interface ReadLogRequest {
+  execution_id: string;
+  /** Entries with a greater seq. */
+  after: number;
+  /** Entries with a smaller seq; 0: no limit. Without `after` the last ones before it. */
+  before: number;
+  limit: number;
+  /** Empty: all. */
+  types: string[];
+  /** Longer values are cut to so many characters; absent: no limit. */
+  max_value_chars?: number | undefined;
+}
+
+export interface ReadLogResponse {
+  /** In the order of the log. */
+  entries: PageEntry[];
+  last_seq: number;
+  more_before: boolean;
+  more_after: boolean;
+}
+
+export interface PageEntry {
+  entry:
+    | LogEntry
+    | undefined;
+  /** Of the whole value. */
+  value_bytes: number;
+  /** True if `value_json` is the beginning of the value. */
+  cut: boolean;
+}
+
+export interface ReadPayloadRequest {
+  execution_id: string;
+  /** `input`, `output` or `error`. */
+  kind: string;
+  offset: number;
+  length: number;
+}
+
+export interface ReadPayloadResponse {
+  /** False: the execution has none. */
+  found: boolean;
+  part: Buffer;
+  total_bytes: number;
+  /** Of the execution; parts of different revisions may be of different texts. */
+  revision: number;
+}
+
+export interface TimelineRequest {
+  execution_id: string;
+}
+
+export interface TimelineResponse {
+  /** JSON object. */
+  timeline_json: string;
+}
+
+export interface StatsRequest {
+  visible: Visibility | undefined;
+  from: Date | undefined;
+  to: Date | undefined;
+  step_seconds: number;
+  /** Empty, `workflow`, `worker` or `error`. */
+  group: string;
+  workflow_namespace: string;
+  workflow_name: string;
+  worker_name: string;
+}
+
+export interface StatsResponse {
+  buckets: StatsBucket[];
+  /** True if there were more executions than are measured; the numbers are of some of them. */
+  cut: boolean;
+}
+
+export interface StatsBucket {
+  group: string;
+  /** Number of the step, from 0. */
+  step: number;
+  /** Executions that were created. */
+  started: number;
+  ended: number;
+  failed: number;
+  /** Seconds at the percentiles 50, 95 and 99; empty without values. */
+  queue_wait: number[];
+  run_time: number[];
+}
+
+export interface QueueDepthsRequest {
+  visible: Visibility | undefined;
+}
+
+export interface QueueDepthsResponse {
+  queues: QueueDepth[];
+  /** True if there are more requirements than are listed. */
+  cut: boolean;
+}
+
+export interface QueueDepth {
+  requirement_id: string;
+  requirement: Requirement | undefined;
+  depth: number;
+  /** False: there are at least `depth`. */
+  depth_exact: boolean;
+  oldest:
+    | Date
+    | undefined;
+  /** In the last minute. */
+  created: number;
+  /** In the last minute, of those that a worker holds or that have ended. */
+  started: number;
+}
 
 /** All filters must match; absent or empty ones match all. */
 export interface SearchRequest {
@@ -117,6 +232,1056 @@ export interface ExecutionRow_TagsEntry {
   key: string;
   value: string;
 }
+
+function createBaseReadLogRequest(): ReadLogRequest {
+  return { execution_id: "", after: 0, before: 0, limit: 0, types: [], max_value_chars: undefined };
+}
+
+export const ReadLogRequest: MessageFns<ReadLogRequest> = {
+  encode(message: ReadLogRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    if (message.after !== 0) {
+      writer.uint32(16).int64(message.after);
+    }
+    if (message.before !== 0) {
+      writer.uint32(24).int64(message.before);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(32).int32(message.limit);
+    }
+    for (const v of message.types) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.max_value_chars !== undefined) {
+      writer.uint32(48).int32(message.max_value_chars);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadLogRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadLogRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.after = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.before = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.types.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.max_value_chars = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReadLogResponse(): ReadLogResponse {
+  return { entries: [], last_seq: 0, more_before: false, more_after: false };
+}
+
+export const ReadLogResponse: MessageFns<ReadLogResponse> = {
+  encode(message: ReadLogResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.entries) {
+      PageEntry.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.last_seq !== 0) {
+      writer.uint32(16).int64(message.last_seq);
+    }
+    if (message.more_before !== false) {
+      writer.uint32(24).bool(message.more_before);
+    }
+    if (message.more_after !== false) {
+      writer.uint32(32).bool(message.more_after);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadLogResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadLogResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entries.push(PageEntry.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.last_seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.more_before = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.more_after = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePageEntry(): PageEntry {
+  return { entry: undefined, value_bytes: 0, cut: false };
+}
+
+export const PageEntry: MessageFns<PageEntry> = {
+  encode(message: PageEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.entry !== undefined) {
+      LogEntry.encode(message.entry, writer.uint32(10).fork()).join();
+    }
+    if (message.value_bytes !== 0) {
+      writer.uint32(16).int64(message.value_bytes);
+    }
+    if (message.cut !== false) {
+      writer.uint32(24).bool(message.cut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PageEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePageEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.entry = LogEntry.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.value_bytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReadPayloadRequest(): ReadPayloadRequest {
+  return { execution_id: "", kind: "", offset: 0, length: 0 };
+}
+
+export const ReadPayloadRequest: MessageFns<ReadPayloadRequest> = {
+  encode(message: ReadPayloadRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    if (message.kind !== "") {
+      writer.uint32(18).string(message.kind);
+    }
+    if (message.offset !== 0) {
+      writer.uint32(24).int64(message.offset);
+    }
+    if (message.length !== 0) {
+      writer.uint32(32).int64(message.length);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadPayloadRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadPayloadRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.offset = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.length = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseReadPayloadResponse(): ReadPayloadResponse {
+  return { found: false, part: Buffer.alloc(0), total_bytes: 0, revision: 0 };
+}
+
+export const ReadPayloadResponse: MessageFns<ReadPayloadResponse> = {
+  encode(message: ReadPayloadResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.found !== false) {
+      writer.uint32(8).bool(message.found);
+    }
+    if (message.part.length !== 0) {
+      writer.uint32(18).bytes(message.part);
+    }
+    if (message.total_bytes !== 0) {
+      writer.uint32(24).int64(message.total_bytes);
+    }
+    if (message.revision !== 0) {
+      writer.uint32(32).int64(message.revision);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ReadPayloadResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseReadPayloadResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.found = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.part = Buffer.from(reader.bytes());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.total_bytes = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.revision = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTimelineRequest(): TimelineRequest {
+  return { execution_id: "" };
+}
+
+export const TimelineRequest: MessageFns<TimelineRequest> = {
+  encode(message: TimelineRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TimelineRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTimelineRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTimelineResponse(): TimelineResponse {
+  return { timeline_json: "" };
+}
+
+export const TimelineResponse: MessageFns<TimelineResponse> = {
+  encode(message: TimelineResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.timeline_json !== "") {
+      writer.uint32(10).string(message.timeline_json);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): TimelineResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseTimelineResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.timeline_json = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStatsRequest(): StatsRequest {
+  return {
+    visible: undefined,
+    from: undefined,
+    to: undefined,
+    step_seconds: 0,
+    group: "",
+    workflow_namespace: "",
+    workflow_name: "",
+    worker_name: "",
+  };
+}
+
+export const StatsRequest: MessageFns<StatsRequest> = {
+  encode(message: StatsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.visible !== undefined) {
+      Visibility.encode(message.visible, writer.uint32(10).fork()).join();
+    }
+    if (message.from !== undefined) {
+      Timestamp.encode(toTimestamp(message.from), writer.uint32(18).fork()).join();
+    }
+    if (message.to !== undefined) {
+      Timestamp.encode(toTimestamp(message.to), writer.uint32(26).fork()).join();
+    }
+    if (message.step_seconds !== 0) {
+      writer.uint32(33).double(message.step_seconds);
+    }
+    if (message.group !== "") {
+      writer.uint32(42).string(message.group);
+    }
+    if (message.workflow_namespace !== "") {
+      writer.uint32(50).string(message.workflow_namespace);
+    }
+    if (message.workflow_name !== "") {
+      writer.uint32(58).string(message.workflow_name);
+    }
+    if (message.worker_name !== "") {
+      writer.uint32(66).string(message.worker_name);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.visible = Visibility.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.from = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.to = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 33) {
+              break;
+            }
+
+            message.step_seconds = reader.double();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.group = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.workflow_namespace = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.workflow_name = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.worker_name = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStatsResponse(): StatsResponse {
+  return { buckets: [], cut: false };
+}
+
+export const StatsResponse: MessageFns<StatsResponse> = {
+  encode(message: StatsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.buckets) {
+      StatsBucket.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.cut !== false) {
+      writer.uint32(16).bool(message.cut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.buckets.push(StatsBucket.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseStatsBucket(): StatsBucket {
+  return { group: "", step: 0, started: 0, ended: 0, failed: 0, queue_wait: [], run_time: [] };
+}
+
+export const StatsBucket: MessageFns<StatsBucket> = {
+  encode(message: StatsBucket, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.group !== "") {
+      writer.uint32(10).string(message.group);
+    }
+    if (message.step !== 0) {
+      writer.uint32(16).int32(message.step);
+    }
+    if (message.started !== 0) {
+      writer.uint32(24).int64(message.started);
+    }
+    if (message.ended !== 0) {
+      writer.uint32(32).int64(message.ended);
+    }
+    if (message.failed !== 0) {
+      writer.uint32(40).int64(message.failed);
+    }
+    if (message.queue_wait.length !== 0) {
+      writer.uint32(50).fork();
+      for (const v of message.queue_wait) {
+        writer.double(v);
+      }
+      writer.join();
+    }
+    if (message.run_time.length !== 0) {
+      writer.uint32(58).fork();
+      for (const v of message.run_time) {
+        writer.double(v);
+      }
+      writer.join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatsBucket {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatsBucket();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.group = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.step = reader.int32();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.started = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.ended = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.failed = longToNumber(reader.int64());
+            continue;
+          }
+          case 6: {
+            if (tag === 49) {
+              message.queue_wait.push(reader.double());
+
+              continue;
+            }
+
+            if (tag === 50) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.queue_wait.push(reader.double());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+          case 7: {
+            if (tag === 57) {
+              message.run_time.push(reader.double());
+
+              continue;
+            }
+
+            if (tag === 58) {
+              const end2 = reader.uint32() + reader.pos;
+              while (reader.pos < end2) {
+                message.run_time.push(reader.double());
+              }
+
+              continue;
+            }
+
+            break;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueueDepthsRequest(): QueueDepthsRequest {
+  return { visible: undefined };
+}
+
+export const QueueDepthsRequest: MessageFns<QueueDepthsRequest> = {
+  encode(message: QueueDepthsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.visible !== undefined) {
+      Visibility.encode(message.visible, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueueDepthsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueueDepthsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.visible = Visibility.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueueDepthsResponse(): QueueDepthsResponse {
+  return { queues: [], cut: false };
+}
+
+export const QueueDepthsResponse: MessageFns<QueueDepthsResponse> = {
+  encode(message: QueueDepthsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.queues) {
+      QueueDepth.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.cut !== false) {
+      writer.uint32(16).bool(message.cut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueueDepthsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueueDepthsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.queues.push(QueueDepth.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueueDepth(): QueueDepth {
+  return {
+    requirement_id: "",
+    requirement: undefined,
+    depth: 0,
+    depth_exact: false,
+    oldest: undefined,
+    created: 0,
+    started: 0,
+  };
+}
+
+export const QueueDepth: MessageFns<QueueDepth> = {
+  encode(message: QueueDepth, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.requirement_id !== "") {
+      writer.uint32(10).string(message.requirement_id);
+    }
+    if (message.requirement !== undefined) {
+      Requirement.encode(message.requirement, writer.uint32(18).fork()).join();
+    }
+    if (message.depth !== 0) {
+      writer.uint32(24).int64(message.depth);
+    }
+    if (message.depth_exact !== false) {
+      writer.uint32(32).bool(message.depth_exact);
+    }
+    if (message.oldest !== undefined) {
+      Timestamp.encode(toTimestamp(message.oldest), writer.uint32(42).fork()).join();
+    }
+    if (message.created !== 0) {
+      writer.uint32(48).int64(message.created);
+    }
+    if (message.started !== 0) {
+      writer.uint32(56).int64(message.started);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): QueueDepth {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseQueueDepth();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.requirement_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.requirement = Requirement.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.depth = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.depth_exact = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.oldest = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.created = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.started = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseSearchRequest(): SearchRequest {
   return {
@@ -1033,11 +2198,71 @@ export const HistoryService = {
     responseSerialize: (value: SearchResponse): Buffer => Buffer.from(SearchResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): SearchResponse => SearchResponse.decode(value),
   },
+  /** Reads one page of a log, forwards or backwards. */
+  readLog: {
+    path: "/windlass.executions.v1.History/ReadLog" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReadLogRequest): Buffer => Buffer.from(ReadLogRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReadLogRequest => ReadLogRequest.decode(value),
+    responseSerialize: (value: ReadLogResponse): Buffer => Buffer.from(ReadLogResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReadLogResponse => ReadLogResponse.decode(value),
+  },
+  /** Reads a part of a stored text. */
+  readPayload: {
+    path: "/windlass.executions.v1.History/ReadPayload" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ReadPayloadRequest): Buffer => Buffer.from(ReadPayloadRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ReadPayloadRequest => ReadPayloadRequest.decode(value),
+    responseSerialize: (value: ReadPayloadResponse): Buffer => Buffer.from(ReadPayloadResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ReadPayloadResponse => ReadPayloadResponse.decode(value),
+  },
+  /** Condenses a log to attempts and calls. */
+  timeline: {
+    path: "/windlass.executions.v1.History/Timeline" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: TimelineRequest): Buffer => Buffer.from(TimelineRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): TimelineRequest => TimelineRequest.decode(value),
+    responseSerialize: (value: TimelineResponse): Buffer => Buffer.from(TimelineResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): TimelineResponse => TimelineResponse.decode(value),
+  },
+  /** Counts and measures executions in steps of time. */
+  stats: {
+    path: "/windlass.executions.v1.History/Stats" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: StatsRequest): Buffer => Buffer.from(StatsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): StatsRequest => StatsRequest.decode(value),
+    responseSerialize: (value: StatsResponse): Buffer => Buffer.from(StatsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): StatsResponse => StatsResponse.decode(value),
+  },
+  /** Returns the ready queue by requirement. */
+  queueDepths: {
+    path: "/windlass.executions.v1.History/QueueDepths" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: QueueDepthsRequest): Buffer => Buffer.from(QueueDepthsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): QueueDepthsRequest => QueueDepthsRequest.decode(value),
+    responseSerialize: (value: QueueDepthsResponse): Buffer => Buffer.from(QueueDepthsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): QueueDepthsResponse => QueueDepthsResponse.decode(value),
+  },
 } as const;
 
 export interface HistoryServer extends UntypedServiceImplementation {
   /** Searches executions. The cost of a call is bounded: see `cut`. */
   search: handleUnaryCall<SearchRequest, SearchResponse>;
+  /** Reads one page of a log, forwards or backwards. */
+  readLog: handleUnaryCall<ReadLogRequest, ReadLogResponse>;
+  /** Reads a part of a stored text. */
+  readPayload: handleUnaryCall<ReadPayloadRequest, ReadPayloadResponse>;
+  /** Condenses a log to attempts and calls. */
+  timeline: handleUnaryCall<TimelineRequest, TimelineResponse>;
+  /** Counts and measures executions in steps of time. */
+  stats: handleUnaryCall<StatsRequest, StatsResponse>;
+  /** Returns the ready queue by requirement. */
+  queueDepths: handleUnaryCall<QueueDepthsRequest, QueueDepthsResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { TimelineBuilder } from './timeline.ts'
+
+const BASE = new Date('2026-01-02T03:04:05.000Z')
+const at = (ms: number) => new Date(BASE.getTime() + ms).toISOString()
+
+type Line = [type: string, name: string, ms: number, source_id?: string]
+
+function timelineOf(lines: Line[], state = 'RUNNING') {
+  const builder = new TimelineBuilder(BASE)
+  for (const [i, [type, name, ms, source_id = name]] of lines.entries())
+    builder.add({ seq: i + 1, type, name, source_id, time: at(ms) })
+  return builder.build({ state, last_seq: lines.length }, false)
+}
+
+test('a run that is paused, resumed and loses a worker: an attempt for each lease, with its times and end', () => {
+  const { attempts } = timelineOf(
+    [
+      ['WORKFLOW_SCHEDULED', 'w1', 5],
+      ['WORKFLOW_CLAIMED', 'w1', 6],
+      ['WORKFLOW_STARTED', 'order', 7],
+      ['WORKFLOW_PAUSED', 'order', 10],
+      ['WORKFLOW_RESUMING', 'order', 20],
+      ['WORKFLOW_RESUME_SCHEDULED', 'w1', 21],
+      ['WORKFLOW_RESUME_CLAIMED', 'w1', 22],
+      ['WORKFLOW_SCHEDULED', 'w2', 40],
+      ['WORKFLOW_CLAIMED', 'w2', 41],
+      ['WORKFLOW_COMPLETED', 'order', 50],
+    ],
+    'COMPLETED',
+  )
+  expect(attempts).toEqual([
+    {
+      worker: 'w1',
+      seq: 1,
+      queued: 0,
+      scheduled: 5,
+      claimed: 6,
+      started: 7,
+      ended: 10,
+      end: 'paused',
+    },
+    {
+      worker: 'w1',
+      seq: 6,
+      queued: 20,
+      scheduled: 21,
+      claimed: 22,
+      started: null,
+      ended: null,
+      end: 'lost',
+    },
+    {
+      worker: 'w2',
+      seq: 8,
+      queued: null,
+      scheduled: 40,
+      claimed: 41,
+      started: null,
+      ended: 50,
+      end: 'completed',
+    },
+  ])
+})
+
+test('calls: columns of starts, durations, states, tries and rollbacks', () => {
+  const { tasks, calls } = timelineOf([
+    ['TASK_STARTED', 'fetch', 10, 'fetch_1'],
+    ['TASK_STARTED', 'store', 12, 'store_1'],
+    ['TASK_RETRY_STARTED', 'fetch', 20, 'fetch_1'],
+    ['TASK_RETRY_STARTED', 'fetch', 30, 'fetch_1'],
+    ['TASK_COMPLETED', 'fetch', 35, 'fetch_1'],
+    ['TASK_ROLLBACK_STARTED', 'store', 40, 'store_1'],
+    ['TASK_ROLLBACK_COMPLETED', 'store', 41, 'store_1'],
+    ['TASK_FAILED', 'store', 42, 'store_1'],
+    ['TASK_COMPLETED', 'fetch', 43, 'fetch_2'],
+    ['TASK_AWAITING_APPROVAL', 'ship', 44, 'ship_1'],
+    ['TASK_STARTED', 'wait', 50, 'wait_1'],
+    ['TASK_PAUSED', 'wait', 51, 'wait_1'],
+    ['TASK_STARTED', 'last', 60, 'last_1'],
+  ])
+  expect(tasks).toEqual(['fetch', 'store', 'ship', 'wait', 'last'])
+  expect(calls).toEqual({
+    task: [0, 1, 0, 2, 3, 4],
+    seq: [1, 1, 7, 1, 1, 2],
+    start: [10, 2, 31, 1, 6, 10],
+    duration: [25, 30, 0, -1, -1, -1],
+    state: 'cfcapr',
+    tries: [[0, 3]],
+    cached: [2],
+    compensated: [1],
+    parent: [],
+  })
+})
+
+test('times without an offset are UTC; other texts are the begin', () => {
+  const builder = new TimelineBuilder(BASE)
+  const event = { type: 'TASK_STARTED', name: 't', seq: 1 }
+  builder.add({ ...event, source_id: 'a', time: '2026-01-02T03:04:06.000006' })
+  builder.add({ ...event, source_id: 'b', time: '2026-01-02T05:04:07+02:00' })
+  builder.add({ ...event, source_id: 'c', time: 'soon' })
+  expect(builder.build({ state: 'RUNNING', last_seq: 3 }, false).calls.start).toEqual([
+    1_000, 1_000, -2_000,
+  ])
+})
+
+test('100,000 events: at most 1.5 MB of JSON', () => {
+  const lines: Line[] = Array.from({ length: 50_000 }, (_, i): Line[] => [
+    ['TASK_STARTED', `task ${i % 20}`, i * 97, `call ${i}`],
+    ['TASK_COMPLETED', `task ${i % 20}`, i * 97 + 12_345 + (i % 1_000), `call ${i}`],
+  ]).flat()
+  expect(JSON.stringify(timelineOf(lines)).length).toBeLessThan(1_500_000)
+})

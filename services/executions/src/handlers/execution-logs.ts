@@ -1,0 +1,80 @@
+import type { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
+import type { Handlers } from '@windlass/rpc/call'
+import { notFound } from '@windlass/runtime/faults'
+import type { Db } from '@windlass/runtime/postgres/db'
+import type { Execution } from '../domain/execution.ts'
+import { TimelineBuilder } from '../domain/timeline.ts'
+import * as executions from '../store/executions.ts'
+import * as pages from '../store/log-pages.ts'
+
+type Rpcs = Handlers<typeof HistoryService>
+
+const MAX_PAGE = 1_000
+/** A page ends earlier when its values are larger than this, together. */
+const MAX_PAGE_CHARS = 8 * 1_048_576
+const MAX_PART_BYTES = 4 * 1_048_576
+/** Entries of a timeline at most, and of one read. */
+const MAX_OUTLINE = 200_000
+const OUTLINE_PAGE = 10_000
+
+/** Creates the handlers that read logs and payloads of one execution. */
+export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'timeline'> => ({
+  async readLog({ limit, ...request }) {
+    const { execution_id } = request
+    const [row] = await executions.readUnlocked(db, [execution_id])
+    if (!row) throw notFound('Execution', execution_id)
+    const page = { ...request, limit: Math.min(limit || MAX_PAGE, MAX_PAGE) }
+    const read = withinChars(await pages.readPage(db, page))
+    const entries = pages.isBackwards(page) ? read.reverse() : read
+    const [first, last] = [entries.at(0), entries.at(-1)]
+    const [more_before, more_after] = await Promise.all([
+      pages.hasMore(db, page, { before: first?.seq ?? page.after + 1 }),
+      pages.hasMore(db, page, { after: last?.seq ?? Math.max(page.after, page.before - 1) }),
+    ])
+    return {
+      entries: entries.map(({ value_bytes, cut, ...entry }) => ({ entry, value_bytes, cut })),
+      last_seq: row.last_seq,
+      more_before,
+      more_after,
+    }
+  },
+
+  async readPayload({ length, ...request }) {
+    const most = Math.min(length, MAX_PART_BYTES)
+    const row = await pages.readPart(db, { ...request, length: most })
+    if (!row) throw notFound('Execution', request.execution_id)
+    const { part, total_bytes, revision } = row
+    const found = part !== undefined
+    return { found, part: part ?? Buffer.alloc(0), total_bytes: total_bytes ?? 0, revision }
+  },
+
+  async timeline({ execution_id }) {
+    const [row] = await executions.readUnlocked(db, [execution_id])
+    if (!row) throw notFound('Execution', execution_id)
+    const timeline = await readTimeline(db, row)
+    return { timeline_json: JSON.stringify({ execution_id, ...timeline }) }
+  },
+})
+
+/** Reads the log of a row up to its `last_seq`, in pages, so that no large log is held at once. */
+async function readTimeline(db: Db, { execution_id, created_at, state, last_seq }: Execution) {
+  const builder = new TimelineBuilder(created_at)
+  let seq = 0
+  for (let read = 0; read < MAX_OUTLINE && seq < last_seq; read += OUTLINE_PAGE) {
+    const entries = await pages.readOutline(db, execution_id, seq, OUTLINE_PAGE)
+    for (const entry of entries.filter((one) => one.seq <= last_seq)) builder.add(entry)
+    const last = entries.at(-1)?.seq ?? last_seq
+    seq = entries.length < OUTLINE_PAGE ? last_seq : last
+  }
+  return builder.build({ state, last_seq }, seq < last_seq)
+}
+
+/** Cuts a page to MAX_PAGE_CHARS, but to no less than one entry. */
+function withinChars(entries: pages.PageRow[]): pages.PageRow[] {
+  let chars = 0
+  const end = entries.findIndex(({ value_json }, i) => {
+    chars += value_json.length
+    return i > 0 && chars > MAX_PAGE_CHARS
+  })
+  return end < 0 ? entries : entries.slice(0, end)
+}

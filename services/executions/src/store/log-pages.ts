@@ -1,0 +1,104 @@
+import type { Queries } from '@windlass/runtime/postgres/db'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+
+export interface LogPage {
+  execution_id: string
+  after: number
+  /** 0: no limit. */
+  before: number
+  limit: number
+  types: readonly string[]
+  max_value_chars?: number | undefined
+}
+
+export interface PageRow {
+  seq: number
+  event_id: string
+  type: string
+  source_id: string
+  name: string
+  value_json: string
+  time: string
+  value_bytes: number
+  cut: boolean
+}
+
+/** Reads up to `limit` entries: the first ones after `after`, or the last ones before `before`, newest first. */
+export const readPage = (db: Queries, page: LogPage): Promise<PageRow[]> => {
+  const { execution_id, after, before, limit, types, max_value_chars: most } = page
+  const value =
+    most === undefined
+      ? sql`value::text as value_json, false as cut`
+      : sql`left(value::text, ${most}) as value_json, length(value::text) > ${most} as cut`
+  const order = isBackwards(page) ? sql`desc` : sql`asc`
+  return db.rows<PageRow>(sql`
+    select seq, event_id, type, source_id, name, time, octet_length(value::text)::bigint as value_bytes,
+           ${value}
+      from events
+     where execution_id = ${execution_id} and seq > ${after}::bigint
+       ${before > 0 ? sql`and seq < ${before}::bigint` : sql``} ${ofTypes(types)}
+     order by seq ${order} limit ${limit}`)
+}
+
+/** True if the page ends at `before`, and does not begin at `after`. */
+export const isBackwards = ({ after, before }: Pick<LogPage, 'after' | 'before'>): boolean =>
+  before > 0 && after === 0
+
+const ofTypes = (types: readonly string[]): Sql =>
+  types.length === 0 ? sql`` : sql`and type = any(${types}::text[])`
+
+/** True if the log has an entry of these types after or before a place. */
+export async function hasMore(
+  db: Queries,
+  { execution_id, types }: LogPage,
+  place: { after: number } | { before: number },
+): Promise<boolean> {
+  const condition =
+    'after' in place ? sql`seq > ${place.after}::bigint` : sql`seq < ${place.before}::bigint`
+  const row = await db.maybe<{ more: boolean }>(sql`
+    select exists (select from events
+                    where execution_id = ${execution_id} and ${condition} ${ofTypes(types)}) as more`)
+  return row?.more ?? false
+}
+
+export interface PayloadPart {
+  part?: Buffer
+  total_bytes?: number
+  revision: number
+}
+
+const TEXTS: Record<string, Sql> = {
+  input: sql`input`,
+  output: sql`case when state = 'FAILED' then null when state = 'PAUSED' then pause_output else output end`,
+  error: sql`case when state = 'FAILED' then output end`,
+}
+
+/** Part of a stored text, in bytes of UTF-8; undefined without the execution, no `part` without the text. */
+export const readPart = (
+  db: Queries,
+  {
+    execution_id,
+    kind,
+    offset,
+    length,
+  }: { execution_id: string; kind: string; offset: number; length: number },
+): Promise<PayloadPart | undefined> =>
+  db.maybe<PayloadPart>(sql`
+    select revision, octet_length(text)::bigint as total_bytes,
+           substring(convert_to(text, 'UTF8') from ${offset + 1}::int for ${length}::int) as part
+      from (select revision, (${TEXTS[kind] ?? sql`null`})::text as text from executions
+             where execution_id = ${execution_id}) as stored`)
+
+export interface TimelineEvent {
+  seq: number
+  type: string
+  source_id: string
+  name: string
+  time: string
+}
+
+/** Entries without their values. */
+export const readOutline = (db: Queries, execution_id: string, after: number, limit: number) =>
+  db.rows<TimelineEvent>(sql`
+    select seq, type, source_id, name, time from events
+     where execution_id = ${execution_id} and seq > ${after}::bigint order by seq limit ${limit}`)

@@ -1,0 +1,112 @@
+import type {
+  HistoryService,
+  ReadPayloadResponse,
+} from '@windlass/proto/windlass/executions/v1/history'
+import type { RpcClient } from '@windlass/rpc/client'
+import { notFound } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { orUpgrade } from '../clients/or-upgrade.ts'
+import { type ByteRange, rangeOf } from '../domain/byte-range.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { StreamedResponse } from '../route/reply.ts'
+import { route } from '../route/route.ts'
+
+type Deps = { history: RpcClient<typeof HistoryService> }
+type Kind = 'input' | 'output' | 'error'
+
+const anything = z.unknown()
+
+/** The stored text in parts of this size, so that no large text is held at once. */
+const PART_BYTES = 1_048_576
+
+const spec = (kind: Kind, summary: string) => ({
+  summary: `${summary}, exactly as stored; a part with Range`,
+  access: 'may read execution' as const,
+  returns: anything,
+  async handle(
+    { params: { execution_id }, ctx }: { params: { execution_id: string }; ctx: RequestContext },
+    { history }: Deps,
+  ) {
+    const read = (offset: number, length: number) =>
+      orUpgrade(history.readPayload({ execution_id, kind, offset, length }))
+    const first = await read(0, PART_BYTES)
+    if (!first.found) throw notFound(NAMES[kind], execution_id)
+    const range = rangeOf(ctx.header('range'), first.total_bytes)
+    return new StreamedResponse((response) => sendText(response, { first, range, read }))
+  },
+})
+
+const NAMES = {
+  input: 'Input of execution',
+  output: 'Output of execution',
+  error: 'Error of execution',
+}
+
+export const readInput = route(
+  'get',
+  '/executions/{execution_id}/input',
+  spec('input', 'Read the input'),
+)
+export const readOutput = route(
+  'get',
+  '/executions/{execution_id}/output',
+  spec('output', 'Read the output, or that of the pause while it is paused'),
+)
+export const readError = route(
+  'get',
+  '/executions/{execution_id}/error',
+  spec('error', 'Read the error of a failed execution'),
+)
+
+interface Source {
+  first: ReadPayloadResponse
+  range: ByteRange | 'unsatisfiable' | undefined
+  read(offset: number, length: number): Promise<ReadPayloadResponse>
+}
+
+async function sendText(ctx: RequestContext, source: Source): Promise<void> {
+  const { first, range } = source
+  const total = first.total_bytes
+  const common = ['x-request-id', ctx.id, 'accept-ranges', 'bytes', ...ctx.responseHeaders]
+  if (range === 'unsatisfiable') {
+    const headers = ['content-range', `bytes */${total}`, 'content-length', '0']
+    ctx.res.writeHead(416, [...common, ...headers]).end()
+    return
+  }
+  const sent = range ?? { start: 0, end: total - 1 }
+  const bytes = String(sent.end - sent.start + 1)
+  const headers = ['content-type', 'application/json', 'content-length', bytes]
+  if (range) headers.push('content-range', `bytes ${sent.start}-${sent.end}/${total}`)
+  ctx.res.writeHead(range ? 206 : 200, [...common, ...headers])
+  await sendParts(ctx, source, sent)
+}
+
+/** Sends the parts of a range, and closes the connection if the text changes meanwhile. */
+async function sendParts(
+  ctx: RequestContext,
+  { first, read }: Source,
+  { start, end }: ByteRange,
+): Promise<void> {
+  const { res } = ctx
+  for (let at = start; at <= end && !res.destroyed; ) {
+    const length = Math.min(PART_BYTES, end - at + 1)
+    const { part, revision } = at === 0 ? first : await read(at, length)
+    if (revision !== first.revision || part.length === 0) return void res.destroy()
+    const bytes = part.subarray(0, length)
+    at += bytes.length
+    if (!res.write(bytes)) await drained(ctx)
+  }
+  res.end()
+}
+
+const drained = ({ res }: RequestContext) =>
+  new Promise<void>((resolve) => {
+    const done = () => {
+      res.off('drain', done)
+      res.off('close', done)
+      resolve()
+    }
+    res.once('drain', done)
+    res.once('close', done)
+    if (res.destroyed) done()
+  })
