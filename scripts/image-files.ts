@@ -24,7 +24,8 @@ for (const [place, programs] of Object.entries(PROGRAMS)) {
 }
 for (const [dependent, name, ...files] of READ_AT_RUN_TIME) copyOfPackage(dependent, name, files)
 for (const file of ['LICENSE', 'package.json', 'services/gateway/dist/console', ...CLI]) copy(file)
-for (const name of ['entry.mjs', 'health.mjs']) copy(`deploy/image/${name}`, name)
+for (const folder of ['dist/services/all/main.js', 'services/gateway/dist/console']) copy(folder)
+for (const name of ['all.mjs', 'entry.mjs', 'health.mjs']) copy(`deploy/image/${name}`, name)
 
 function copy(from: string, to = from): void {
   cpSync(path.join(PROJECT, from), path.join(target, to), { recursive: true })

@@ -1,4 +1,4 @@
-// The entry point of the image: `gateway`, `migrate executions`, `windlass admin create-key`.
+// The entry point of the image: `gateway`, `migrate executions`, `all`, `windlass admin create-key`.
 import { existsSync } from 'node:fs'
 
 const SERVICES = ['gateway', 'identity', 'catalog', 'executions', 'dispatcher', 'scheduler', 'mcp']
@@ -7,7 +7,7 @@ const MIGRATED = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler'
 const file = programOf(process.argv.slice(2))
 if (file === undefined) {
   process.stderr.write(
-    `usage: one of ${SERVICES.join(', ')}; migrate with one of ${MIGRATED.join(', ')}; or windlass and its arguments\n`,
+    `usage: one of ${SERVICES.join(', ')}; migrate with one of ${MIGRATED.join(', ')}; all; or windlass and its arguments\n`,
   )
   process.exit(2)
 }
@@ -20,6 +20,7 @@ function programOf([name, ...args]) {
     process.argv.splice(2, 1)
     return inImage('packages/cli/bin/windlass.mjs')
   }
+  if (name === 'all' && args.length === 0) return inImage('all.mjs')
   if (name === 'migrate' && args.length === 1 && MIGRATED.includes(args[0]))
     return inImage(`services/${args[0]}/dist/migrate.js`)
   if (SERVICES.includes(name) && args.length === 0) return inImage(`services/${name}/dist/main.js`)

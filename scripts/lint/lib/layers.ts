@@ -44,6 +44,7 @@ const PACKAGES: Record<string, string[]> = {
   'python-analysis': ['proto', 'runtime', 'domain'],
   cli: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
   console: ['runtime', 'api-client'],
+  testcontainers: ['api-client'],
   testkit: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
 }
 
