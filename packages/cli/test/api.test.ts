@@ -67,11 +67,13 @@ test.each([
 test('a run lasts longer than its request: polled until it has settled', async () => {
   const { api, windlass } = await cliFixture()
   const run =
-    'POST /workflows/default/report/run/sync?version=3&detailed=true&wait_for=paused&timeout=240'
+    'POST /workflows/default/report/run/sync?version=3&priority=9&detailed=true&wait_for=paused&timeout=240'
   api.answers.set(run, { body: summary('RUNNING') })
   api.answers.set(`GET /executions/${ID}?detailed=true`, { body: summary('FAILED') })
 
-  const answer = await windlass('workflow', 'run', 'report', '--version', '3', '--detailed')
+  const answer = await windlass(
+    ...['workflow', 'run', 'report', '--version', '3', '--priority', '9', '--detailed'],
+  )
   expect(answer).toMatchObject({ status: 1, out: `${summary('FAILED')}\n` })
 })
 
@@ -167,6 +169,7 @@ test.each([
   [['workflow', 'run', 'a/b/c'], "'a/b/c' is not a workflow reference"],
   [['workflow', 'run', '../x'], 'Invalid workflow namespace'],
   [['workflow', 'run', 'x', '--version', '0'], '--version must be'],
+  [['workflow', 'run', 'x', '--priority', '10'], '--priority must be a whole number from 0 to 9'],
   [['workflow', 'diff', 'x', '1', 'b'], 'a version must be a whole number from 1'],
   [['workflow', 'list', 'extra'], "unexpected argument 'extra'"],
   [['workflow', 'list', '--colour'], "Unknown option '--colour'"],

@@ -42,6 +42,7 @@ interface Metadata {
   separate_approver_tasks?: string[]
   /** Namespaces and names of the workflows that it runs in turn. */
   nested_workflows?: [namespace: string, name: string][]
+  priority?: number
 }
 
 const read = new WeakMap<Workflow, Metadata>()
@@ -54,6 +55,10 @@ export function metadataOf(workflow: Workflow): Metadata {
   read.set(workflow, metadata)
   return metadata
 }
+
+/** The level in the ready queue that a workflow declares for its executions. */
+export const declaredPriority = (workflow: Workflow): number | undefined =>
+  metadataOf(workflow).priority
 
 /** The permissions that a workflow declares. */
 export const declaredPermissions = (workflow: Workflow): string[] =>

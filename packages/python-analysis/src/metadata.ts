@@ -8,6 +8,7 @@ import {
   readPermissions,
   readSeconds,
   readSecretNames,
+  readWhole,
 } from './options/options.ts'
 import { type Routing, readRouting } from './options/routing.ts'
 import { readSchedule } from './options/schedule.ts'
@@ -16,6 +17,7 @@ import { type Constant, constantOf } from './python/constants.ts'
 import type { Definition } from './python/scope.ts'
 
 const DURABILITIES = ['durable', 'strict', 'transient']
+const MAX_PRIORITY = 9
 const RUNNERS = ['inprocess', 'subprocess', 'docker']
 
 /** Namespace and name of a workflow. */
@@ -60,6 +62,7 @@ export function toMetadata({
     durability: readChoice(options, 'durability', DURABILITIES),
     runner: readChoice(options, 'runner', RUNNERS),
     queue_timeout: readSeconds(options, 'queue_timeout'),
+    priority: readWhole(options, 'priority', MAX_PRIORITY),
     ...readScheduleAndRouting(options, sdkModules),
     description: docstringOf(definition),
   }

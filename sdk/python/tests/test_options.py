@@ -98,6 +98,8 @@ def test_async_generator_as_a_task_is_refused() -> None:
         ({"required_permissions": "a:b"}, "required_permissions must be a list of text"),
         ({"queue_timeout": 0}, "queue_timeout must be seconds or a timedelta above 0, not 0"),
         ({"queue_timeout": "5"}, "queue_timeout must be seconds or a timedelta above 0, not '5'"),
+        ({"priority": 10}, "priority must be a whole number from 0 to 9, not 10"),
+        ({"priority": True}, "priority must be a whole number from 0 to 9, not True"),
         ({"affinity": ["zone"]}, "affinity must be a mapping of text to text"),
         ({"durability": "fast"}, "durability must be one of"),
         ({"schedule": "0 9 * * *"}, r"schedule must be a schedule, such as cron\(...\)"),

@@ -182,6 +182,7 @@ const command = (index: number): fc.Arbitrary<Command> =>
         queue_timeout_ms: 30_000,
         depth: 0,
         cancel_with_parent: false,
+        priority: 5,
       },
     })),
   )

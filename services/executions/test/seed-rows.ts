@@ -16,7 +16,7 @@ export const seedRequirement = async (tx: Tx) =>
 /** Inserts a row in any state, with a deadline where a constraint requires one. */
 export async function seedRow(tx: Tx, row: Execution, deadline: Deadline): Promise<void> {
   const { execution_id } = row
-  await executions.insert(tx, [row])
+  await executions.insert(tx, [{ ...row, priority: 5 }])
   await executions.update(tx, [
     {
       before: row,

@@ -1,5 +1,6 @@
 import { basename } from 'node:path'
 import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
+import { PRIORITY_PROBLEM } from '@windlass/domain/priority'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type CommandOption, UsageError } from '../command.ts'
 import { parseWorkflowRef, readBytes, readInput } from '../input.ts'
@@ -83,21 +84,24 @@ export const workflowRun: Command = {
   options: {
     async: { type: 'boolean', about: 'do not wait for the result' },
     version: { type: 'string', value: 'N', about: 'run this version' },
+    priority: { type: 'string', value: 'N', about: 'level in the queue, from 0 to 9' },
     ...detailedOption,
     ...serverOptions,
   },
   async run(parsed, context) {
-    const { async: isAsync, version, detailed } = parsed.options
+    const { async: isAsync, version, priority, detailed } = parsed.options
     const ref = parseWorkflowRef(parsed.args[0] ?? '')
     const run = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/run`
     if (version !== undefined && !VERSION.test(String(version)))
       throw new UsageError('--version must be a whole number from 1')
+    if (priority !== undefined && !/^[0-9]$/.test(String(priority)))
+      throw new UsageError(`--priority ${PRIORITY_PROBLEM}`)
     const call = createApiCall(parsed, context)
     const shown = { detailed: detailed ? 'true' : undefined }
     const request = {
       method: 'POST' as const,
       path: `${run}/${isAsync ? 'async' : 'sync'}`,
-      query: { version: version?.toString(), ...shown },
+      query: { version: version?.toString(), priority: priority?.toString(), ...shown },
       body: await readInput(parsed.args[1]),
     }
     const answer = isAsync ? await call(request) : await waitUntilSettled(call, request, shown)

@@ -23,7 +23,7 @@ test('no options: members are absent, lists are empty', () => {
 test('constant options: in the metadata', () => {
   const { metadata, requirement } = declared(
     'secret_requests=("B", NAME), required_permissions=["a:b:*"], runner="subprocess", ' +
-      'durability="transient", queue_timeout=2 * 60',
+      'durability="transient", queue_timeout=2 * 60, priority=9',
     'NAME = "A key+1"',
   )
   expect(metadata).toMatchObject({
@@ -32,13 +32,14 @@ test('constant options: in the metadata', () => {
     runner: 'subprocess',
     durability: 'transient',
     queue_timeout: 120,
+    priority: 9,
   })
   expect(requirement).toMatchObject({ runner: 'subprocess', queue_timeout: 120 })
 })
 
 test('options set to None: as if not declared', () => {
   const names = ['secret_requests', 'required_permissions', 'runner', 'durability', 'requests']
-  const more = ['affinity', 'schedule', 'routing', 'queue_timeout']
+  const more = ['affinity', 'schedule', 'routing', 'queue_timeout', 'priority']
   const { metadata } = declared([...names, ...more].map((name) => `${name}=None`).join(', '))
   expect(metadata).toEqual(declared('').metadata)
 })
@@ -57,6 +58,11 @@ test.each([
   ],
   ['durability="forever"', 'durability'],
   ['queue_timeout=0', 'queue_timeout'],
+  ['priority=10', 'priority'],
+  ['priority=-1', 'priority'],
+  ['priority=1.5', 'priority'],
+  ['priority="5"', 'priority'],
+  ['priority=True', 'priority'],
   ['queue_timeout="1"', 'queue_timeout'],
   ['durability="transient", schedule=cron("@daily")', 'schedule'],
 ])('%s: refused', (options, reason) => {

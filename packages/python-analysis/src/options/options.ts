@@ -67,6 +67,16 @@ export function readSeconds(options: Options, name: string): number | undefined 
   return value
 }
 
+/** Returns a whole number from 0 to `max`; undefined if absent or None. */
+export function readWhole(options: Options, name: string, max: number): number | undefined {
+  const option = options.get(name)
+  if (!option || isNone(option)) return undefined
+  const value = requireConstant(option)
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
+    throw optionFault(option, `it must be a whole number from 0 to ${max}`)
+  return value
+}
+
 /** Returns a flag that must be known without running the source; false if absent. */
 export function readFlag(options: Options, name: string): boolean {
   const option = options.get(name)

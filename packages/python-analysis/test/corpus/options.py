@@ -20,6 +20,7 @@ async def fetch(url): ...
     durability="durable",
     runner="subprocess",
     queue_timeout=2 * 60,
+    priority=8,
     routing=score(
         prefer(label("zone") == input("customer.zone"), weight=10),
         prefer(3 < load),

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+_MAX_PRIORITY = 9
+
 
 def to_seconds(name: str, value: Any) -> float:
     """Returns a duration, given in seconds or as a timedelta, in seconds."""
@@ -81,3 +83,10 @@ def check_queue_timeout(value: Any) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if value is not None and not (is_number and 0 < value < math.inf):
         raise ValueError(f"queue_timeout must be seconds or a timedelta above 0, not {value!r}")
+
+
+def check_priority(value: Any) -> None:
+    """Refuses everything but None and a whole number from 0 to 9."""
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if value is not None and not (is_whole and 0 <= value <= _MAX_PRIORITY):
+        raise ValueError(f"priority must be a whole number from 0 to 9, not {value!r}")

@@ -19,6 +19,7 @@ from windlass._mismatch import MODES
 from windlass._option_checks import (
     check_labels,
     check_name,
+    check_priority,
     check_queue_timeout,
     check_storage,
     check_texts,
@@ -59,6 +60,7 @@ class WorkflowOptionNames(TypedDict, total=False):
     routing: Score | None
     required_permissions: Sequence[str]
     queue_timeout: float | timedelta | None
+    priority: int | None
     timeout: float | timedelta
     on_mismatch: str
 
@@ -86,6 +88,8 @@ class WorkflowOptions:
         required_permissions: further permissions that a caller needs.
         queue_timeout: seconds that an execution may wait for a worker before it fails, or a
             timedelta.
+        priority: level in the queue, from 0 to 9, of executions whose start names none; None for
+            5, and 6 where a caller waits for the end.
         timeout: seconds that the execution may take from its first start, over crashes and pauses,
             or a timedelta; 0 means no limit. The body is then cancelled and the execution fails. A
             paused execution fails when it is resumed.
@@ -105,6 +109,7 @@ class WorkflowOptions:
     routing: Score | None = None
     required_permissions: Sequence[str] = ()
     queue_timeout: float | timedelta | None = None
+    priority: int | None = None
     timeout: float | timedelta = 0
     on_mismatch: str = "pause"
 
@@ -115,6 +120,7 @@ class WorkflowOptions:
         check_labels("affinity", self.affinity)
         check_storage(self.output_storage)
         check_queue_timeout(self.queue_timeout)
+        check_priority(self.priority)
         object.__setattr__(self, "timeout", to_seconds("timeout", self.timeout))
         if self.schedule is not None and not isinstance(self.schedule, Schedule):
             raise TypeError(

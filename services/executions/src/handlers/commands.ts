@@ -1,3 +1,4 @@
+import { DEFAULT_PRIORITY, isPriority, PRIORITY_PROBLEM } from '@windlass/domain/priority'
 import { problemOfTags } from '@windlass/domain/tags'
 import {
   ExecutionsService,
@@ -104,9 +105,10 @@ function verifiedStarter(
 function create(execution_id: string, value: Body<'create'>, starter: VerifiedStarter, as: As) {
   const known = identifyRequirement(value.requirement)
   const { requirement, preferred_worker, schedule_id, reply_to, parent_id, tags, ...rest } = value
-  const { caller: _, ...fields } = rest
+  const { caller: _, priority, ...fields } = rest
   const row = {
     ...fields,
+    priority: readPriority(priority),
     ...starter,
     execution_id,
     requirement_id: known.requirement_id,
@@ -119,6 +121,11 @@ function create(execution_id: string, value: Body<'create'>, starter: VerifiedSt
     queue_timeout_ms: queueTimeoutMs(requirement),
   }
   return as({ kind: 'create', row }, known)
+}
+
+function readPriority(priority = DEFAULT_PRIORITY): number {
+  if (!isPriority(priority)) throw invalid(`The priority ${PRIORITY_PROBLEM}.`)
+  return priority
 }
 
 function tagsOf(tags: Record<string, string>): string | undefined {

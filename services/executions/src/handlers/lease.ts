@@ -11,7 +11,10 @@
  * The queue
  *
  * There is no queue table. A queued execution is a row with `queued_at`; the partial index
- * `executions_ready` orders those rows by requirement, priority, queue time and id. Equal requirements
+ * `executions_ready_by_namespace` orders those rows by requirement, namespace, key and id. The key is the queue
+ * time minus ten seconds for each level of priority: strict between levels, while an execution that waits
+ * rises one level every ten seconds. Within a level the namespaces take turns (store/ready.ts): one with
+ * thousands of queued executions delays no other. Equal requirements
  * share one id (requirement.ts), so matching is decided once for a requirement and a worker, by the
  * dispatcher, and the queue never inspects workers: a call names the requirements that its workers
  * meet. The queue of another requirement is never scanned, however long it is.
@@ -86,6 +89,7 @@ import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type Assignment, assign } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
+import { NamespaceTurns } from '../engine/namespace-turns.ts'
 import { toCandidateWorker } from '../engine/offers.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
@@ -102,9 +106,9 @@ interface LeaseDeps {
 }
 
 /** Leases queued work to the offered workers. The answer holds the leases that were committed. */
-export const createLeaseHandler =
-  ({ db, writer, tokens, claimMs }: LeaseDeps) =>
-  async (
+export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) => {
+  const turns = new NamespaceTurns()
+  return async (
     { offers, limit }: LeaseRequest,
     call: Pick<Call, 'signal' | 'onLost'>,
   ): Promise<LeaseResponse> => {
@@ -113,7 +117,11 @@ export const createLeaseHandler =
     if (requirementIds.length === 0) return NOTHING
     const names = offers.map(({ worker_name }) => worker_name)
     const [queued, loads] = await Promise.all([
-      ready.listQueued(db, requirementIds, maxLeases + 1),
+      ready.listQueued(db, {
+        requirement_ids: requirementIds,
+        limit: maxLeases + 1,
+        served: turns.order,
+      }),
       ready.loads(db, names),
     ])
     const used = new Map(loads.map((load) => [load.worker_name, load.used]))
@@ -121,6 +129,8 @@ export const createLeaseHandler =
       toCandidateWorker(offer, used.get(offer.worker_name) ?? 0),
     )
     const assignments = assign(queued.slice(0, maxLeases), workers)
+    const namespaceOf = new Map(queued.map((one) => [one.execution_id, one.workflow_namespace]))
+    turns.record(assignments.map(({ execution_id }) => namespaceOf.get(execution_id) ?? ''))
     if (call.signal.aborted) return NOTHING
     const leased = await leaseAssignments(writer, offers, assignments)
     if (call.signal.aborted) {
@@ -138,6 +148,7 @@ export const createLeaseHandler =
       more: queued.length > maxLeases || leases.length < assignments.length,
     }
   }
+}
 
 const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }
 

@@ -60,6 +60,8 @@ export interface NewExecution {
   depth: number
   parent_id?: string
   cancel_with_parent: boolean
+  /** 0 to 9. */
+  priority: number
   request_hash: string
   /** Values of the input that the routing policy names: JSON object of scalars by path. */
   routing_inputs?: string
@@ -89,6 +91,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['parent_id', 'uuid', (row) => row.parent_id],
   ['cancel_with_parent', 'bool', (row) => row.cancel_with_parent],
   ['tags', 'json', (row) => row.tags_json],
+  ['priority', 'int', (row) => row.priority],
 ]
 
 /** An insert of the rows that do not exist yet, without its `returning` clause. */
@@ -96,7 +99,7 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, depth, reply_to, parent_id,
-    cancel_with_parent, tags, state, queued_at, deadline_at, input_bytes)
+    cancel_with_parent, tags, priority, state, queued_at, deadline_at, input_bytes)
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms', octet_length(input::text)
     from ${rowsOf('new', NEW_COLUMNS, rows)}

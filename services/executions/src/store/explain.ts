@@ -1,5 +1,6 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { queuedNamespaces, queueKey } from './ready.ts'
 
 export interface QueueStatus {
   state: string
@@ -20,20 +21,28 @@ const MAX_LISTED = 100
 /** Rows of the queue that are counted at most; a later position is answered as the last one. */
 const MAX_AHEAD = 9_999
 
-/** Requirement, holder, deadline and queue position of an execution. */
+/**
+ * Requirement, holder, deadline and queue position of an execution. The position counts the executions
+ * with a higher level, or an equal one and more waiting time, in all namespaces.
+ */
 export const queueStatus = (db: Queries, execution_id: string) =>
   db.maybe<QueueStatus>(sql`
-    select e.state, r.body, e.queued_at, e.held_by, e.deadline_at, e.parked,
+    with recursive own as (
+      select e.*, ${queueKey} as key from executions e where e.execution_id = ${execution_id}),
+    namespaces as (${queuedNamespaces(sql`array(select requirement_id from own where queued_at is not null)`)})
+    select own.state, r.body, own.queued_at, own.held_by, own.deadline_at, own.parked,
            array(select replace(w.wakes_on::text, '-', '') from wake_conditions w
-                  where e.parked and w.execution_id = e.execution_id
-                    and w.claim_generation = e.claim_generation
+                  where own.parked and w.execution_id = own.execution_id
+                    and w.claim_generation = own.claim_generation
                   order by w.wakes_on limit ${MAX_LISTED}) as wakes_on,
-           case when e.queued_at is null then 0 else 1 + (
-             select count(*) filter (where (-first.priority, first.queued_at, first.execution_id)
-                                         < (-e.priority, e.queued_at, e.execution_id))
-               from (select o.priority, o.queued_at, o.execution_id from executions o
-                      where o.requirement_id = e.requirement_id and o.queued_at is not null
-                      order by o.priority desc, o.queued_at, o.execution_id
-                      limit ${MAX_AHEAD}) as first) end as queue_position
-      from executions e join requirements r using (requirement_id)
-     where e.execution_id = ${execution_id}`)
+           case when own.queued_at is null then 0 else least(${MAX_AHEAD}, (
+             select coalesce(sum(ahead), 0) from namespaces
+              cross join lateral (
+                select count(*) as ahead from (
+                  select 1 from executions e
+                   where e.requirement_id = own.requirement_id and e.queued_at is not null
+                     and e.workflow_namespace = namespaces.workflow_namespace
+                     and (${queueKey}, e.execution_id) < (own.key, own.execution_id)
+                   limit ${MAX_AHEAD}) as earlier) as counted
+              where workflow_namespace is not null)) + 1 end::int as queue_position
+      from own join requirements r using (requirement_id)`)

@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
-import { sql } from '@windlass/runtime/postgres/sql'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { QueuedWork } from '../domain/assign.ts'
 
 /** Requirements with queued work, by a skip scan: a requirement may have many thousands of rows. */
@@ -15,37 +15,95 @@ export const listReadyRequirements = (db: Queries) =>
         from ready where ready.requirement_id is not null)
     select requirement_id, body from ready join requirements using (requirement_id)`)
 
-type QueuedRow = Pick<
-  QueuedWork,
-  'execution_id' | 'requirement_id' | 'preferred_worker' | 'passed_over'
-> & { policy?: string; routing_inputs?: string }
+/** An entry of the queue. */
+export interface QueuedEntry extends QueuedWork {
+  workflow_namespace: string
+}
+
+interface QueuedRow extends Omit<QueuedEntry, 'policy' | 'routing_inputs'> {
+  policy?: string
+  routing_inputs?: string
+}
 
 /**
- * First entries of the queue for these requirements, without a lock: priority, then queue time. A resumed
- * execution has no policy here: it prefers the worker that paused it.
+ * Order of the executions `e` of one requirement and namespace: a level is worth as much as ten seconds of
+ * waiting. The expression is that of the index `executions_ready_by_namespace`.
  */
-export async function listQueued(
-  db: Queries,
-  requirement_ids: readonly string[],
-  limit: number,
-): Promise<QueuedWork[]> {
-  const rows = await db.rows<QueuedRow>(sql`
-    select execution_id, requirement_id, preferred_worker, passed_over, routing_inputs,
-           case when state = 'SCHEDULED' then wanted.policy end as policy
-      from (select requirement_id as id, body->>'routing_json' as policy from requirements
-             where requirement_id = any(${requirement_ids}::uuid[])) as wanted
-     cross join lateral (
-       select execution_id, requirement_id, preferred_worker, passed_over, state, routing_inputs,
-              priority, queued_at
-         from executions
-        where requirement_id = wanted.id and queued_at is not null
-        order by priority desc, queued_at, execution_id limit ${limit}) as first
-     order by priority desc, queued_at, execution_id limit ${limit}`)
+export const queueKey = sql`((e.queued_at at time zone 'UTC') - e.priority * interval '10 seconds')`
+
+/** Namespaces with queued work of these requirements, by a skip scan; ordered by the key too, for the sake of the index. */
+export const queuedNamespaces = (requirement_ids: Sql): Sql => sql`
+    select requirement_id, (
+             select e.workflow_namespace from executions e
+              where e.requirement_id = wanted.requirement_id and e.queued_at is not null
+              order by e.workflow_namespace, ${queueKey} limit 1) as workflow_namespace
+      from unnest(${requirement_ids}) as wanted(requirement_id)
+     union all
+    select requirement_id, (
+             select e.workflow_namespace from executions e
+              where e.requirement_id = namespaces.requirement_id and e.queued_at is not null
+                and e.workflow_namespace > namespaces.workflow_namespace
+              order by e.workflow_namespace, ${queueKey} limit 1)
+      from namespaces where workflow_namespace is not null`
+
+/** The level of an execution now; it has no upper end. */
+const level = sql`floor(extract(epoch from (now() at time zone 'UTC') - key) / 10)`
+
+/** First entries of the queue for these requirements, without a lock. */
+export async function listQueued(db: Queries, lookup: QueueLookup): Promise<QueuedEntry[]> {
+  const rows = await db.rows<QueuedRow>(queuedEntries(lookup))
   return rows.map(({ policy, routing_inputs, ...row }) => ({
     ...row,
     ...(policy && { policy: JSON.parse(policy) }),
     ...(routing_inputs && { routing_inputs: JSON.parse(routing_inputs) }),
   }))
+}
+
+export interface QueueLookup {
+  requirement_ids: readonly string[]
+  limit: number
+  /** Namespaces in the order of their last turn; others come first. */
+  served?: readonly string[]
+}
+
+/**
+ * Entries by level, and within a level the namespaces in turn. A resumed execution has no policy here:
+ * it prefers the worker that paused it.
+ *
+ * Each namespace is read from its first entry to at most `limit` of them. No more than `limit`
+ * namespaces are read: the first entry of each further one comes after those of all that are.
+ */
+export function queuedEntries({ requirement_ids, limit, served = [] }: QueueLookup): Sql {
+  const turn = sql`coalesce(array_position(${served}::text[], workflow_namespace), 0)`
+  return sql`
+    with recursive namespaces as (${queuedNamespaces(sql`${requirement_ids}::uuid[]`)}),
+    heads as materialized (
+      select requirement_id, workflow_namespace
+        from namespaces
+       cross join lateral (
+         select ${queueKey} as key from executions e
+          where e.requirement_id = namespaces.requirement_id and e.queued_at is not null
+            and e.workflow_namespace = namespaces.workflow_namespace
+          order by ${queueKey}, e.execution_id limit 1) as head
+       where workflow_namespace is not null
+       order by ${level} desc, ${turn}, key limit ${limit}),
+    candidates as (
+      select first.*, row_number() over (
+               partition by first.workflow_namespace, ${level} order by key, execution_id) as round
+        from heads
+       cross join lateral (
+         select e.execution_id, e.requirement_id, e.workflow_namespace, e.preferred_worker,
+                e.passed_over, e.state, e.routing_inputs, ${queueKey} as key
+           from executions e
+          where e.requirement_id = heads.requirement_id and e.queued_at is not null
+            and e.workflow_namespace = heads.workflow_namespace
+          order by ${queueKey}, e.execution_id limit ${limit}) as first),
+    chosen as (
+      select *, row_number() over (order by ${level} desc, round, ${turn}, key, execution_id) as rank
+        from candidates order by rank limit ${limit})
+    select execution_id, requirement_id, workflow_namespace, preferred_worker, passed_over,
+           routing_inputs, case when state = 'SCHEDULED' then body->>'routing_json' end as policy
+      from chosen join requirements using (requirement_id) order by rank`
 }
 
 /** Stores a requirement under its id; an existing one is equal. */

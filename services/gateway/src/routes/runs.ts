@@ -1,4 +1,6 @@
 import { objects } from '@windlass/domain/audit'
+import { declaredPriority } from '@windlass/domain/permissions'
+import { DEFAULT_PRIORITY, MAX_PRIORITY, SYNC_PRIORITY } from '@windlass/domain/priority'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
@@ -7,7 +9,7 @@ import { firstFrame } from '../domain/frames.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { anyJson } from '../route/body.ts'
 import type { InputValidator } from '../route/body-parser.ts'
-import { tags, versionQuery } from '../route/fields.ts'
+import { integer, tags, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { type AnswerDeps, changeAndAnswer, mode, waitQuery } from './change-and-answer.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
@@ -21,6 +23,15 @@ const onCancelQuery = z
   .optional()
   .describe('For a nested run: what a cancel of its parent does to it; by default, it continues')
 
+const priority = integer({ min: 0, max: MAX_PRIORITY })
+  .optional()
+  .describe(
+    `Level in the queue. Default: that of the workflow, else ${SYNC_PRIORITY} for sync and ${DEFAULT_PRIORITY} otherwise`,
+  )
+
+const defaultPriority = (mode: 'sync' | 'async' | 'stream') =>
+  mode === 'sync' ? SYNC_PRIORITY : DEFAULT_PRIORITY
+
 /**
  * Starts an execution. `sync` answers when it is terminal (or paused, with `wait_for=paused`), `async`
  * after the commit, `stream` with its events. The create is safe to repeat: its id is chosen here.
@@ -31,7 +42,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
   access: 'may run',
   raw: true,
   params: { mode },
-  query: { ...waitQuery, version: versionQuery, on_cancel: onCancelQuery, tags },
+  query: { ...waitQuery, version: versionQuery, on_cancel: onCancelQuery, tags, priority },
   body: anyJson,
   returns: ExecutionView,
   streams: true,
@@ -68,6 +79,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       parent_id: caller.execution?.exec_id ?? '',
       cancel_with_parent: caller.execution !== undefined && query.on_cancel === 'cancel',
       tags: query.tags,
+      priority: query.priority ?? declaredPriority(workflow) ?? defaultPriority(params.mode),
     }
     return changeAndAnswer(deps, {
       input,

@@ -18,6 +18,7 @@ import {
 /** The server answers 10 s before the client's limit, so an agent always gets the execution id. */
 const WAIT = { wait_for: 'paused', timeout: '290' }
 const WAIT_MS = 300_000
+const MAX_PRIORITY = 9
 
 const { workflow_name, workflow_namespace } = workflowArgs
 
@@ -26,6 +27,12 @@ const executeArgs = {
   input_data: z.string().describe('The input as JSON; text that is not JSON is passed as a string'),
   ...detailedArg,
   workflow_namespace,
+  priority: z
+    .int()
+    .min(0)
+    .max(MAX_PRIORITY)
+    .optional()
+    .describe('Level in the queue, 0 to 9; by default that of the workflow'),
 }
 
 interface ExecuteArgs {
@@ -33,6 +40,7 @@ interface ExecuteArgs {
   workflow_namespace: string
   input_data: string
   detailed: boolean
+  priority?: number | undefined
 }
 
 const waitOptions = (mode: 'sync' | 'async', { detailed }: { detailed: boolean }) =>
@@ -44,7 +52,10 @@ function toRunRequest(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
   const { workflow_namespace, workflow_name, input_data } = args
   const run = path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/run`
   const body = toPayload(input_data)
-  return { method: 'POST', path: `${run}/${mode}`, body, ...waitOptions(mode, args) }
+  const { query, ...waiting } = waitOptions(mode, args)
+  const target = `${run}/${mode}`
+  const priority = args.priority?.toString()
+  return { method: 'POST', path: target, body, ...waiting, query: { ...query, priority } }
 }
 
 export const executeWorkflowAsync = defineTool({

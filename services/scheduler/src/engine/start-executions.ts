@@ -1,5 +1,6 @@
 import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import type { FindLatest } from '@windlass/domain/permissions'
+import { declaredPriority } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
   type Command,
@@ -212,6 +213,7 @@ function toCreateCommand(
     parent_id: '',
     cancel_with_parent: false,
     tags: {},
+    priority: declaredPriority(workflow),
   }
   const { execution_id } = firing
   return { execution_id, with_log: false, body: { $case: 'create', value: create } }

@@ -122,6 +122,8 @@ export interface Create {
   cancel_with_parent: boolean;
   /** Labels of its starter, for searches. */
   tags: { [key: string]: string };
+  /** Level in the ready queue, 0 to 9; absent: 5. */
+  priority?: number | undefined;
 }
 
 export interface Create_TagsEntry {
@@ -1116,6 +1118,7 @@ function createBaseCreate(): Create {
     parent_id: "",
     cancel_with_parent: false,
     tags: {},
+    priority: undefined,
   };
 }
 
@@ -1166,6 +1169,9 @@ export const Create: MessageFns<Create> = {
     globalThis.Object.entries(message.tags).forEach(([key, value]: [string, string]) => {
       Create_TagsEntry.encode({ key: key as any, value }, writer.uint32(122).fork()).join();
     });
+    if (message.priority !== undefined) {
+      writer.uint32(128).int32(message.priority);
+    }
     return writer;
   },
 
@@ -1303,6 +1309,14 @@ export const Create: MessageFns<Create> = {
             if (entry15.value !== undefined) {
               message.tags[entry15.key] = entry15.value;
             }
+            continue;
+          }
+          case 16: {
+            if (tag !== 128) {
+              break;
+            }
+
+            message.priority = reader.int32();
             continue;
           }
         }
