@@ -9,7 +9,8 @@ const CANCEL = `/workflows/default/hello/cancel/${ID}`
 
 const methods: [method: string, path: string, status: number, allow: string | null][] = [
   ['GET', '/nope', 404, null],
-  ['POST', '/', 404, null],
+  ['POST', '/', 405, 'GET'],
+  ['POST', '/nope', 404, null],
   ['DELETE', '/workflows', 405, 'POST, GET'],
   ['GET', RUN, 405, 'POST'],
   ['POST', STATUS, 405, 'GET'],
