@@ -20,6 +20,10 @@ type Settings = Parameters<typeof openObjectStore>[0]
 async function archived(settings: Settings, ...rows: Finished[]) {
   const given = await withExecutions(...rows)
   await given.db.run(sql`update executions set input = ${DOCUMENT}, output = ${DOCUMENT}`)
+  await given.db.run(sql`update executions set tags = '{"team":"a"}'`)
+  await given.db.run(sql`
+    insert into execution_tags (key, value, created_at, execution_id)
+    select 'team', 'a', created_at, execution_id from executions`)
   await given.db.run(sql`update events set value = ${DOCUMENT} where seq = 1`)
   await given.db.run(sql`
     insert into approvals (approval_id, execution_id, task_call_id, task_name, status, decided_at, reason)
@@ -42,6 +46,7 @@ const dump = async (db: Db) => ({
   events: await db.rows(sql`
     select execution_id, seq, event_id, type, value, time from events order by execution_id, seq`),
   approvals: await db.rows(sql`select * from approvals order by execution_id`),
+  tags: await db.rows(sql`select * from execution_tags order by execution_id`),
   finished: await countFinished(db),
 })
 

@@ -117,12 +117,17 @@ export async function insertRows(
     on conflict do nothing`)
 }
 
-/** Adds a restored execution to the totals; its age counts from now. */
+/** Adds a restored execution to the totals and its tags to their index; its age counts from now. */
 export const recordRestored = (tx: Tx, execution_id: string) =>
   tx.run(sql`
     with restored as (
       update executions set restored_at = clock_timestamp() where execution_id = ${execution_id}
-      returning workflow_namespace, workflow_name, state),
+      returning workflow_namespace, workflow_name, state, created_at, tags),
+    tagged as (
+      insert into execution_tags (key, value, created_at, execution_id)
+      select tag.key, tag.value, r.created_at, ${execution_id}::uuid
+        from restored r cross join json_each_text(r.tags) as tag
+      on conflict do nothing),
     forgotten as (delete from deleted_executions where execution_id = ${execution_id})
     insert into totals_delta (workflow_namespace, workflow_name, state, delta)
     select workflow_namespace, workflow_name, state, 1 from restored`)
