@@ -5,6 +5,8 @@ import { launch, whyNoBrowser } from '../security/chromium.ts'
 import { INPUT, screensOf, seed } from './console-seed.ts'
 import { WatchedPage } from './watched-page.ts'
 
+/** Limit of a test that hangs; each visits all screens. */
+const LIMIT_MS = 600_000
 const obstacle = whyNoBrowser()
 const undo: (() => unknown)[] = []
 const defer = (one: () => unknown) => void undo.push(one)
@@ -101,6 +103,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
       }
       expect(found).toEqual({})
     },
+    LIMIT_MS,
   )
 
   test('an execution that failed: its cause as text, its input exactly as it was sent', async () => {

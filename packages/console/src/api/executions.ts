@@ -9,14 +9,39 @@ export interface ExecutionRow {
   worker_name: string
   created_at: string
   updated_at: string
+  /** Absent in the answer of a gateway of an earlier release, as are the others below. */
+  finished_at?: string | null
+  /** First line of the error. */
+  error?: string | null
 }
 
 export interface ExecutionPage {
   executions: ExecutionRow[]
   total: number
+  /** False if there are more than `total`. */
+  total_exact?: boolean
+  /** True if the search ended at a bound before all rows were looked at. */
+  cut?: boolean
   limit: number
   offset: number
 }
 
-export const listExecutions = (query: Query, signal?: AbortSignal): Promise<ExecutionPage> =>
-  read('/executions', query, signal)
+const MAX_KNOWN = 5_000
+/** The rows that were read last, by id. */
+const known = new Map<string, { text: string; row: ExecutionRow }>()
+
+/** Returns the object of the last answer for a row that has not changed, so that it is not drawn again. */
+function keepSame(row: ExecutionRow): ExecutionRow {
+  const text = JSON.stringify(row)
+  const last = known.get(row.execution_id)
+  if (last?.text === text) return last.row
+  if (known.size >= MAX_KNOWN) known.clear()
+  known.set(row.execution_id, { text, row })
+  return row
+}
+
+/** Reads a page of executions. */
+export async function listExecutions(query: Query, signal?: AbortSignal): Promise<ExecutionPage> {
+  const page = await read<ExecutionPage>('/executions', query, signal)
+  return { ...page, executions: page.executions.map(keepSame) }
+}

@@ -9,12 +9,36 @@ import { StateBadge } from '../ui/state-badge.tsx'
 const PATH = 'executions'
 const TYPING_MS = 250
 
+interface TextFilterView {
+  /** Parameter of `GET /executions`. */
+  name: string
+  label: string
+  example: string
+}
+
+/** Filters that are typed; the first two are always shown. */
+export const TEXT_FILTERS: readonly TextFilterView[] = [
+  { name: 'workflow_name', label: 'Workflow', example: 'any' },
+  { name: 'namespace', label: 'Namespace', example: 'any' },
+  { name: 'error', label: 'Error has', example: 'timeout' },
+  { name: 'payload', label: 'Payload', example: 'input.order=7' },
+  { name: 'worker_name', label: 'Worker', example: 'any' },
+  { name: 'created_by', label: 'Started by', example: 'any' },
+  { name: 'id', label: 'Id begins with', example: '01a2' },
+  { name: 'created_after', label: 'Created after', example: '2026-11-23T08:00:00Z' },
+  { name: 'created_before', label: 'Created before', example: '2026-11-23T09:00:00Z' },
+]
+const ALWAYS = 2
+
 /** Filters of the list of executions; each is a parameter of the address. */
 export function ExecutionFilters({ query }: { query: URLSearchParams }) {
   const state = query.get('state') ?? ''
+  const states = state === '' ? [] : state.split(',')
   const to = (values: Record<string, string | undefined>) =>
     changed(PATH, query, { offset: undefined, ...values })
-  const isFiltered = ['state', 'namespace', 'workflow_name'].some((name) => query.get(name))
+  const given = TEXT_FILTERS.filter(({ name }) => query.get(name))
+  const isFiltered = state !== '' || given.length > 0
+  const more = TEXT_FILTERS.slice(ALWAYS)
   return (
     <div class="filters">
       <nav class="chips" aria-label="State">
@@ -28,17 +52,26 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
         {FILTER_STATES.map((one) => (
           <Link
             key={one}
-            to={to({ state: state === one ? undefined : one })}
+            to={to({ state: toggled(states, one) })}
             class="chip"
-            aria-current={state === one ? 'true' : undefined}
+            aria-current={states.includes(one) ? 'true' : undefined}
             title={viewOf(one).meaning}
           >
             <StateBadge state={one} />
           </Link>
         ))}
       </nav>
-      <TextFilter name="workflow_name" label="Workflow" query={query} to={to} />
-      <TextFilter name="namespace" label="Namespace" query={query} to={to} />
+      {TEXT_FILTERS.slice(0, ALWAYS).map((view) => (
+        <TextFilter key={view.name} view={view} query={query} to={to} />
+      ))}
+      <details open={given.some((view) => more.includes(view))}>
+        <summary>More filters</summary>
+        <div class="more-filters">
+          {more.map((view) => (
+            <TextFilter key={view.name} view={view} query={query} to={to} />
+          ))}
+        </div>
+      </details>
       {isFiltered && (
         <Link to={PATH} class="quiet-link">
           <Icon name="close" /> Clear
@@ -48,15 +81,18 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
   )
 }
 
+/** The states with another one, or without one that was chosen. */
+const toggled = (states: readonly string[], one: string): string =>
+  (states.includes(one) ? states.filter((state) => state !== one) : [...states, one]).join(',')
+
 interface TextProps {
-  name: string
-  label: string
+  view: TextFilterView
   query: URLSearchParams
   to: (values: Record<string, string | undefined>) => string
 }
 
 /** A filter that is typed; the address follows when typing pauses. */
-function TextFilter({ name, label, query, to }: TextProps) {
+function TextFilter({ view: { name, label, example }, query, to }: TextProps) {
   const given = query.get(name) ?? ''
   const [text, setText] = useState(given)
   useEffect(() => setText(given), [given])
@@ -71,7 +107,7 @@ function TextFilter({ name, label, query, to }: TextProps) {
       <input
         type="search"
         value={text}
-        placeholder="any"
+        placeholder={example}
         spellcheck={false}
         onInput={(event) => setText(event.currentTarget.value)}
       />

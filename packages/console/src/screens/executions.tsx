@@ -9,14 +9,14 @@ import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
-import { ExecutionFilters } from './execution-filters.tsx'
+import { ExecutionFilters, TEXT_FILTERS } from './execution-filters.tsx'
 import { useHeldRows } from './held-rows.ts'
 
 const PATH = 'executions'
 const PAGE = 50
 const EVERY_MS = 2_000
 
-const FILTERS = ['state', 'namespace', 'workflow_name'] as const
+const FILTERS = ['state', ...TEXT_FILTERS.map(({ name }) => name)]
 
 /** The list of executions: its filters and its page are in the address. */
 export function ExecutionsScreen({ place: { query } }: ScreenProps) {
@@ -31,16 +31,23 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
   return (
     <Page
       title="Executions"
-      aside={answer.data && <span class="count">{count(answer.data.total)}</span>}
+      aside={answer.data && <span class="count">{totalOf(answer.data)}</span>}
     >
       <ExecutionFilters query={query} />
       <Loaded answer={answer} lines={12}>
         {(page) => <List key={key} page={page} isFiltered={isFiltered} />}
       </Loaded>
+      {answer.data?.cut && (
+        <p class="stale">The search ended at its bound: narrow it with a workflow or a time.</p>
+      )}
       {answer.data && <Pager query={query} page={answer.data} />}
     </Page>
   )
 }
+
+/** A count that is not exact says so. */
+const totalOf = ({ total, total_exact = true }: ExecutionPage) =>
+  `${total_exact ? '' : 'more than '}${count(total)}`
 
 function List({ page, isFiltered }: { page: ExecutionPage; isFiltered: boolean }) {
   // On later pages rows move when others arrive; on the first one new rows wait to be shown.
@@ -80,20 +87,20 @@ function NoRows({ isFiltered }: { isFiltered: boolean }) {
 }
 
 function Pager({ query, page }: { query: URLSearchParams; page: ExecutionPage }) {
-  const { offset, limit, total, executions } = page
+  const { offset, limit, total, total_exact = true, executions } = page
   if (offset === 0 && total <= limit) return null
   const at = (to: number) => changed(PATH, query, { offset: to > 0 ? to : undefined })
   return (
     <nav class="pager" aria-label="Pages">
       <span class="num">
-        {count(Math.min(offset + 1, total))}–{count(offset + executions.length)} of {count(total)}
+        {count(Math.min(offset + 1, total))}–{count(offset + executions.length)} of {totalOf(page)}
       </span>
       <button type="button" disabled={offset === 0} onClick={() => navigate(at(offset - limit))}>
         <Icon name="left" /> Newer
       </button>
       <button
         type="button"
-        disabled={offset + limit >= total}
+        disabled={total_exact && offset + limit >= total}
         onClick={() => navigate(at(offset + limit))}
       >
         Older <Icon name="right" />

@@ -1,0 +1,30 @@
+import { useEffect, useState } from 'preact/hooks'
+
+const SECOND_MS = 1_000
+const listeners = new Set<() => void>()
+let timer: number | undefined
+
+function tick(): void {
+  if (!document.hidden) for (const listener of listeners) listener()
+}
+
+/**
+ * A text that depends on the current time. One timer serves all of them, and a component renders again
+ * only when its own text changes, so a list of a thousand times costs nothing in most seconds.
+ */
+export function useTimeText(textAt: (now: number) => string): string {
+  const [text, setText] = useState(() => textAt(Date.now()))
+  useEffect(() => {
+    const update = () => setText(textAt(Date.now()))
+    update()
+    listeners.add(update)
+    timer ??= window.setInterval(tick, SECOND_MS)
+    return () => {
+      listeners.delete(update)
+      if (listeners.size > 0) return
+      clearInterval(timer)
+      timer = undefined
+    }
+  }, [textAt])
+  return text
+}

@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { afterAll, expect, test } from 'vitest'
+import { startAuthSystem } from '../security/auth-system.ts'
+import { launch, whyNoBrowser } from '../security/chromium.ts'
+import { screensOf, seed } from './console-seed.ts'
+import { WatchedPage } from './watched-page.ts'
+
+const FOLDER = fileURLToPath(new URL('../../docs/console/', import.meta.url))
+const SHOWN: [name: string, index: RegExp, theme: 'light' | 'dark'][] = [
+  ['home', /^$/, 'light'],
+  ['executions', /^executions$/, 'dark'],
+  ['failed', /^executions\/\w+$/, 'light'],
+]
+/** Limit of a test that hangs. */
+const LIMIT_MS = 600_000
+const isWanted = process.env.TEST_SCREENSHOTS === '1' && whyNoBrowser() === undefined
+
+const undo: (() => unknown)[] = []
+afterAll(async () => {
+  for (const one of undo.reverse()) await one()
+})
+
+// The pictures of docs/console.md are made again on request: their times differ with each run.
+test.skipIf(!isWanted)(
+  'TEST_SCREENSHOTS=1: writes the pictures of docs/console.md',
+  async () => {
+    const auth = await startAuthSystem((one) => void undo.push(one), { workers: 1 })
+    const ids = await seed(auth)
+    const browser = await launch('unused.example')
+    undo.push(() => browser.close())
+    mkdirSync(FOLDER, { recursive: true })
+    const screens = screensOf(ids)
+    for (const [name, address, colorScheme] of SHOWN) {
+      const one = await WatchedPage.open(browser, auth.system.gateways[0] ?? '', {
+        colorScheme,
+        viewport: { width: 1_200, height: 720 },
+      })
+      await one.signIn(auth.admin)
+      const [path = '', heading = ''] = screens.find(([at]) => address.test(at)) ?? []
+      await one.visit(path, heading)
+      await one.page.screenshot({ path: `${FOLDER}${name}.png` })
+      expect(one.problems).toEqual([])
+      await one.close()
+    }
+  },
+  LIMIT_MS,
+)
