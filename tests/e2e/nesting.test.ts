@@ -45,6 +45,50 @@ async def parent(ctx: ExecutionContext[str]):
     await call(middle, ctx.input)
 `
 
+const STARTS = `
+from windlass import ExecutionContext, ExecutionError, pause, sleep, start, workflow
+
+@workflow
+async def asks(ctx: ExecutionContext[str]) -> str:
+    return str(await pause("question")) + ctx.input
+
+@workflow
+async def endless(ctx: ExecutionContext):
+    await sleep(3600)
+
+@workflow
+async def starts(ctx: ExecutionContext) -> list[str]:
+    asked, stopped = await start(asks, "!"), await start(endless)
+    await stopped.cancel()
+    try:
+        await stopped.result()
+    except ExecutionError as error:
+        return [await asked.result(), str(error)]
+    return []
+`
+
+test('started workflows: one is cancelled, the result of a paused one is awaited', {
+  timeout: HANG_MS,
+}, async () => {
+  const system = await startSystem({ workers: 0 })
+  await system.startWorker({ args: ['--max-concurrent', '1', '--park-after', '0.2'] })
+  const api = client(system.url)
+  await api.upload(STARTS)
+  const { execution_id } = await api.run('starts', 'async')
+  const find = async () => {
+    const { executions } = await api.json('GET', '/executions?state=PAUSED&workflow_name=asks')
+    return executions[0]?.execution_id
+  }
+  await expect.poll(find, { timeout: HANG_MS, interval: 200 }).toBeDefined()
+  const path = `/workflows/default/asks/resume/${await find()}/async`
+  await api.json('POST', path, 'yes')
+  const { state, output } = await api.until(execution_id, 'COMPLETED', 'FAILED')
+  expect([state, output]).toEqual([
+    'COMPLETED',
+    ['yes!', 'the workflow default/endless is CANCELLED'],
+  ])
+})
+
 test('a parent is cancelled, running, parked or without its worker: its tree is, but not what it left', {
   timeout: 2 * HANG_MS,
 }, async () => {

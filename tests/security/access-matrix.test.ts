@@ -46,7 +46,8 @@ beforeAll(async () => {
   })
   values = {
     ...{ namespace: 'x', workflow_name: 'x', task_name: 'x', task_call_id: 'x' },
-    ...{ execution_id, schedule_id: id, mode: 'async', version: '1', a: '1', b: '1' },
+    ...{ execution_id, nested_id: execution_id, schedule_id: id, mode: 'async' },
+    ...{ version: '1', a: '1', b: '1' },
   }
   tokens = {
     anonymous: undefined,

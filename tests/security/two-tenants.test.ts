@@ -200,7 +200,7 @@ test('worker of other work: no call for an execution that it does not hold', asy
   const calls = Object.entries(OPERATIONS).filter(([operation]) =>
     /\/workers\/{name}\/.*(?:{execution_id}|secrets)/.test(operation),
   )
-  expect(calls).toHaveLength(7)
+  expect(calls).toHaveLength(8)
   for (const [operation, { body }] of calls) {
     const [request = ''] = requestsOf(operation)
     for (const name of ['w1', 'w2']) {

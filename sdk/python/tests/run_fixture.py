@@ -51,6 +51,7 @@ class FakeServices:
         self.requested_approvals: list[tuple[str, str]] = []
         self.started: list[NestedRun] = []
         self.awaited: list[NestedRun] = []
+        self.cancelled: list[str] = []
 
     async def fetch_secrets(
         self, names: Sequence[str], *, previous: bool = False
@@ -77,6 +78,9 @@ class FakeServices:
     async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
         self.awaited.append(nested)
         return "called"
+
+    async def cancel_workflow(self, execution_id: str) -> None:
+        self.cancelled.append(execution_id)
 
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         self.progress_items.append((call_id, task_name, value))

@@ -61,6 +61,7 @@ from windlass.output_storage import (
 from windlass.task import Task, task
 from windlass.tasks import (
     Graph,
+    StartedWorkflow,
     as_completed,
     call,
     choice,
@@ -74,6 +75,7 @@ from windlass.tasks import (
     randrange,
     saga,
     sleep,
+    start,
     uuid4,
 )
 from windlass.workflow import Workflow, workflow
@@ -110,6 +112,7 @@ __all__ = [
     "ScheduleStatus",
     "ScheduleType",
     "StaleClaimError",
+    "StartedWorkflow",
     "Task",
     "TaskAuthorizationError",
     "TaskMetadata",
@@ -146,6 +149,7 @@ __all__ = [
     "randrange",
     "saga",
     "sleep",
+    "start",
     "task",
     "uuid4",
     "values",

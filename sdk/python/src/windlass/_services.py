@@ -103,5 +103,8 @@ class Services(Protocol):
         Raises ExecutionError if it fails or is cancelled, or, with `fails_if_paused`, is paused.
         """
 
+    async def cancel_workflow(self, execution_id: str) -> None:
+        """Cancels an execution that this one has started, unless it has ended."""
+
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Publishes progress to readers of the execution. Best effort; callable from any thread."""

@@ -22,6 +22,7 @@ export const toMessage = (row: Execution): Message => ({
   updated_at: row.updated_at,
   worker_session: row.held_session ?? '',
   attempts: row.attempts,
+  parent_id: row.parent_id,
 })
 
 /** Principal that started an execution; an empty subject for an anonymous caller. */

@@ -22,6 +22,7 @@ import * as statistics from './statistics.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
 import * as workerExecutions from './worker-executions.ts'
+import * as workerNested from './worker-nested.ts'
 import * as workerSecrets from './worker-secrets.ts'
 import * as workerTokens from './worker-tokens.ts'
 import * as workers from './workers.ts'
@@ -48,6 +49,7 @@ export const routes = [
   ...named(workerTokens),
   ...named(workerCalls),
   ...named(workerApprovals),
+  ...named(workerNested),
   ...named(workerSecrets),
   // Before the routes with a parameter in that segment.
   ...named(forecasts),

@@ -44,7 +44,14 @@ export interface Execution {
    * Claims since its last progress, without those that ended in a release: above 1, the process that had
    * the previous one died. Absent in lists and from responses of earlier releases.
    */
-  attempts?: number | undefined;
+  attempts?:
+    | number
+    | undefined;
+  /**
+   * Execution that started it by a nested run; absent for an outermost one, in lists and from responses
+   * of earlier releases.
+   */
+  parent_id?: string | undefined;
 }
 
 export interface Starter {
@@ -553,6 +560,7 @@ function createBaseExecution(): Execution {
     worker_session: "",
     starter: undefined,
     attempts: undefined,
+    parent_id: undefined,
   };
 }
 
@@ -608,6 +616,9 @@ export const Execution: MessageFns<Execution> = {
     }
     if (message.attempts !== undefined) {
       writer.uint32(136).int32(message.attempts);
+    }
+    if (message.parent_id !== undefined) {
+      writer.uint32(146).string(message.parent_id);
     }
     return writer;
   },
@@ -759,6 +770,14 @@ export const Execution: MessageFns<Execution> = {
             }
 
             message.attempts = reader.int32();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.parent_id = reader.string();
             continue;
           }
         }

@@ -10,10 +10,12 @@ from windlass.tasks._pipeline import pipeline
 from windlass.tasks._progress import progress
 from windlass.tasks._saga import saga
 from windlass.tasks._sleep import sleep
+from windlass.tasks._start import StartedWorkflow, start
 from windlass.tasks._values import choice, now, randint, randrange, uuid4
 
 __all__ = [
     "Graph",
+    "StartedWorkflow",
     "as_completed",
     "call",
     "choice",
@@ -27,5 +29,6 @@ __all__ = [
     "randrange",
     "saga",
     "sleep",
+    "start",
     "uuid4",
 ]

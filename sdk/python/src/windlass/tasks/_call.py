@@ -7,10 +7,10 @@ from typing import Any, Literal
 from windlass._options import TaskOptions
 from windlass._parking import only_awaits
 from windlass._run import require_scope
-from windlass._services import NestedRun, OnCancel, WorkflowTarget
+from windlass._services import OnCancel
 from windlass._task_call import Call
-from windlass.domain.events import ExecutionEventType as E
 from windlass.task import Task
+from windlass.tasks._nested import await_nested_run, check_on_cancel, to_nested_run
 from windlass.workflow import Workflow
 
 
@@ -32,28 +32,13 @@ async def _call(
     """
     if mode not in {"sync", "async"}:
         raise ValueError("mode must be sync or async")
-    if on_cancel not in {"cancel", "leave"}:
-        raise ValueError("on_cancel must be cancel or leave")
+    check_on_cancel(on_cancel)
     scope = require_scope()
-    run = scope.run
     workflow_input = args[0] if len(args) == 1 else (list(args) or None)
-    key = f"{run.context.execution_id}:{scope.call_id}"
-    ends = "leave" if scope.is_compensating else on_cancel
-    nested = NestedRun(_to_target(workflow), workflow_input, key, ends)
+    nested = to_nested_run(scope, scope.call_id, workflow, workflow_input, on_cancel)
     if mode == "async":
-        return await run.services.start_workflow(nested)
-    result = run.services.run_workflow(nested, fails_if_paused=True)
-    waited_s = run.elapsed_s(run.find_start(E.TASK_STARTED, scope.call_id))
-    return await run.parking.await_execution(
-        result, lambda: run.services.start_workflow(nested), waited_s
-    )
-
-
-def _to_target(workflow: Workflow[Any, Any] | str) -> WorkflowTarget:
-    if isinstance(workflow, Workflow):
-        return WorkflowTarget(workflow.namespace, workflow.name, workflow)
-    namespace, _, name = workflow.rpartition("/")
-    return WorkflowTarget(namespace or "default", name)
+        return await scope.run.services.start_workflow(nested)
+    return await await_nested_run(scope, nested, fails_if_paused=True)
 
 
 def _decode(call: Call, value: Any) -> Any:

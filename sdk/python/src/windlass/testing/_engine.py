@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import hashlib
 import random
 import uuid
 from collections.abc import Callable, Sequence
@@ -219,8 +220,12 @@ class Execution:
     def _cancel(self) -> None:
         if self.ended.is_set():
             return
-        if self.state == ExecutionState.PAUSED or self._condition is not None:
+        is_unclaimed = self._run is None
+        if self.state == ExecutionState.PAUSED or self._condition is not None or is_unclaimed:
             self._condition = None
+            if is_unclaimed and self._task is not None:
+                self._task.cancel()
+                self.settled.set()
             self._append_server_event(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
         elif self._run is not None and self._task is not None:
             self._run.request_cancel()
@@ -415,13 +420,21 @@ class Engine:
         """
         child = self._children.get(key)
         if child is None:
-            child = self._create(workflow, input, f"{len(self.executions) + 1:032x}")
+            # As on a server: an execution that continues elsewhere finds the same id again.
+            child_id = hashlib.sha256(key.encode()).hexdigest()[:32]
+            child = self._create(workflow, input, child_id)
             self._children[key] = child
             if parent is not None:
                 self._parents[child] = parent
             # In an empty context: the child must not count as part of its parent's run.
             contextvars.Context().run(child.begin)
         return child
+
+    def cancel_child(self, execution_id: str) -> None:
+        """Cancels a sub-workflow, unless it has ended. Called in the engine's loop."""
+        for child in self._children.values():
+            if child.execution_id == execution_id:
+                child._cancel()
 
     def cancel_children(self, parent: Execution) -> None:
         """Cancels the sub-workflows that end with an execution. Called in the engine's loop."""

@@ -53,6 +53,9 @@ class Host(Protocol):
     def start_child(self, workflow: Any, input: Any, key: str, parent: Any) -> Child:
         """Starts a sub-workflow, once for each key; a cancel of `parent` cancels it."""
 
+    def cancel_child(self, execution_id: str) -> None:
+        """Cancels a sub-workflow, unless it has ended."""
+
 
 class MemoryCache:
     """Results of tasks with the option `cache`, in virtual time."""
@@ -117,6 +120,10 @@ class EngineServices:
             failure = child.output
             raise ExecutionError(RecordedError(failure["type"], failure["message"], failure))
         raise ExecutionError(message=f"the workflow {nested.target} is {child.state}")
+
+    async def cancel_workflow(self, execution_id: str) -> None:
+        """Cancels an execution of the engine."""
+        self._engine.cancel_child(execution_id)
 
     def _start_child(self, nested: NestedRun) -> Child:
         target = nested.target

@@ -96,6 +96,9 @@ class Api(Protocol):
     async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         """Returns the approval of a call, or None if none was requested."""
 
+    async def cancel_workflow(self, execution_id: str, nested_id: str) -> None:
+        """Cancels an execution that another one has started, unless it has ended."""
+
     async def run_workflow(
         self, path: str, body: bytes, *, key: str, token: str | None
     ) -> dict[str, Any]:

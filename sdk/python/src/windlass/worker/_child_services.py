@@ -65,6 +65,10 @@ class ChildServices:
         """Starts a workflow and waits until it has ended, or is paused."""
         return await self._call("run_workflow", *_to_arguments(nested), fails_if_paused)
 
+    async def cancel_workflow(self, execution_id: str) -> None:
+        """Cancels an execution that this one has started."""
+        await self._call("cancel_workflow", execution_id)
+
     def publish_progress(self, call_id: str, task_name: str, value: Any) -> None:
         """Sends progress; callable from any thread. Beyond a limit, it is dropped."""
         item = encode_progress(call_id, task_name, value)

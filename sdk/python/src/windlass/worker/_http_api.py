@@ -148,6 +148,9 @@ class HttpApi:
             reason=record.get("reason"),
         )
 
+    async def cancel_workflow(self, execution_id: str, nested_id: str) -> None:
+        await self._post_for(execution_id, f"/nested/{execution_id}/{nested_id}/cancel", None)
+
     async def run_workflow(
         self, path: str, body: bytes, *, key: str, token: str | None
     ) -> dict[str, Any]:

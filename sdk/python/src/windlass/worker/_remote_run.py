@@ -244,6 +244,8 @@ class RemoteRun:
             case "run_workflow", [*nested, bool(fails_if_paused)]:
                 run = _to_nested_run(*nested)
                 return await services.run_workflow(run, fails_if_paused=fails_if_paused)
+            case "cancel_workflow", [str(execution_id)]:
+                return await services.cancel_workflow(execution_id)
             case _:
                 raise ValueError(f"unknown service {method!r}")
 

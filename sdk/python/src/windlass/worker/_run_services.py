@@ -119,6 +119,10 @@ class RunServices:
             # The request waits on the server; this delay is for servers that answer at once.
             await asyncio.sleep(CALL_POLL_S)
 
+    async def cancel_workflow(self, execution_id: str) -> None:
+        """Cancels an execution that this one has started."""
+        await self._call_api(lambda: self._api.cancel_workflow(self._execution_id, execution_id))
+
     async def _await_own_cancel(self) -> None:
         """Returns if this execution is not being cancelled.
 
