@@ -110,6 +110,8 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   'POST /auth/check': { body: { permissions: [`execution:${ID}:read`, `workflow:one:${THEIRS.workflow_name}:read`] } },
   'POST /auth/test-token': { body: { token: 'x' } },
+  'POST /console/session': { exempt: 'only the console may call it; programs are refused' },
+  'DELETE /console/session': { exempt: 'only the console may call it; programs are refused' },
   'GET /docs': {},
   'GET /executions': {
     also: [
@@ -220,6 +222,7 @@ export const TOOL_ARGUMENTS: Record<string, unknown> = {
   mode: 'sync',
   version: 1,
   limit: 10,
+  priority: 5,
   offset: 0,
   state: '',
   active_only: false,

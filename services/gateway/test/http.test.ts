@@ -16,6 +16,7 @@ const methods: [method: string, path: string, status: number, allow: string | nu
   ['POST', STATUS, 405, 'GET'],
   ['PATCH', '/schedules', 405, 'POST, GET'],
   ['PUT', '/workers/register', 405, 'POST'],
+  ['GET', '/console/session', 405, 'POST, DELETE'],
   ['HEAD', '/health', 405, 'GET'],
   ['HEAD', CANCEL, 405, 'GET'],
   ['HEAD', STATUS, 405, 'GET'],

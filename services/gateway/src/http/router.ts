@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { Fault, invalid } from '@windlass/runtime/faults'
-import express, { type NextFunction, type Request, type Response } from 'express'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import type { Route } from '../route/route.ts'
 import { handleRequest, type ServerContext } from './handle.ts'
 import type { RequestContext } from './request-context.ts'
@@ -29,7 +29,6 @@ export function createRouter<Deps>(
   }
 }
 
-/** 405 includes HEAD: a HEAD must not run a GET handler. */
 function createExpressRouter<Deps>(
   routes: readonly Route<Deps>[],
   context: ServerContext<Deps>,
@@ -44,6 +43,40 @@ function createExpressRouter<Deps>(
   const contexts = new WeakMap<IncomingMessage, RequestContext>()
   const contextOf = (req: Request) => contexts.get(req) as RequestContext
 
+  const mount = (mounted: readonly Route<Deps>[]) =>
+    mountRoutes(app, mounted, { context, contextOf })
+  mount(routes.filter(({ isPage }) => !isPage))
+  // The console answers below one path for all its addresses; `GET /console/session` is none of them.
+  mount(routes.filter(({ isPage }) => isPage))
+  const refuse = (error: unknown, req: Request) => {
+    const ctx = contextOf(req)
+    sendFault(ctx, error)
+    logRequest(context, ctx)
+  }
+  app.use((req: Request) => refuse(new Fault('not_found', 'Not Found'), req))
+  app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
+  return (ctx) => {
+    contexts.set(ctx.req, ctx)
+    // Express would route an absolute URL by its path and so bypass a proxy that guards paths.
+    if (ctx.path.startsWith('/')) app(ctx.req, ctx.res)
+    else refuse(new Fault('not_found', 'Not Found'), ctx.req as Request)
+  }
+}
+
+interface Mount<Deps> {
+  context: ServerContext<Deps>
+  contextOf: (req: Request) => RequestContext
+}
+
+/**
+ * Mounts the handlers of `routes`, then the answer 405 for their other methods. 405 includes HEAD: a HEAD
+ * must not run a GET handler.
+ */
+function mountRoutes<Deps>(
+  app: Express,
+  routes: readonly Route<Deps>[],
+  { context, contextOf }: Mount<Deps>,
+): void {
   const mountNotAllowed: (() => void)[] = []
   for (const [path, methods] of byPath(routes)) {
     const allow = methods.map(({ method }) => method.toUpperCase()).join(', ')
@@ -66,20 +99,7 @@ function createExpressRouter<Deps>(
   }
   // Mounted last: `GET /admin/secrets/batch` is a secret of that name, though that path accepts a
   // POST.
-  for (const mount of mountNotAllowed) mount()
-  const refuse = (error: unknown, req: Request) => {
-    const ctx = contextOf(req)
-    sendFault(ctx, error)
-    logRequest(context, ctx)
-  }
-  app.use((req: Request) => refuse(new Fault('not_found', 'Not Found'), req))
-  app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
-  return (ctx) => {
-    contexts.set(ctx.req, ctx)
-    // Express would route an absolute URL by its path and so bypass a proxy that guards paths.
-    if (ctx.path.startsWith('/')) app(ctx.req, ctx.res)
-    else refuse(new Fault('not_found', 'Not Found'), ctx.req as Request)
-  }
+  for (const each of mountNotAllowed) each()
 }
 
 /** Converts to the syntax of Express: `:name` for a segment, `*name` for several. */
