@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
 
@@ -55,6 +56,30 @@ test('a mistake in the configuration: one line without a stack, and exit status 
   expect(line).not.toContain('stack')
   expect(rest.every((other) => JSON.parse(other).level === 'info')).toBe(true)
   expect(await error).toBe('')
+})
+
+test('SIGUSR2 twice: debug lines in between, and the configured level again', async () => {
+  const script = `
+    import { main } from '${MAIN}'
+    await main('talkative', async (_, { log }) => {
+      setInterval(() => log.debug('beat'), 20)
+      return {}
+    })`
+  const args = ['--conditions=windlass', '--import', 'tsx', '--input-type=module', '-e', script]
+  const service = spawn(process.execPath, args, {
+    env: { ...process.env, SVC_CONFIG: '/dev/null', SVC_LOG_LEVEL: 'info' },
+  })
+  onTestFinished(() => void service.kill('SIGKILL'))
+  const messages: string[] = []
+  for await (const line of createInterface({ input: service.stdout })) {
+    const { msg, level, log_level } = JSON.parse(line)
+    messages.push(log_level ?? msg)
+    if (msg === 'started' || (level === 'debug' && messages.at(-2) === 'debug'))
+      service.kill('SIGUSR2')
+    if (log_level === 'info') break
+  }
+  expect(messages.slice(0, 3)).toEqual(['started', 'debug', 'beat'])
+  expect(messages.at(-1)).toBe('info')
 })
 
 test('SIGTERM with a drain delay: /ready answers 503 at once, before anything stops', async () => {

@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
+import { followLevel } from './log-level.ts'
 
 export type { Logger } from 'pino'
 
@@ -31,12 +32,12 @@ export const openLogOutput = (fd: 1 | 2 = 1): DestinationStream =>
   pino.destination({ dest: fd, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS })
 
 /** Structured lines; fields that may carry secrets or payloads are cut out by name. */
-export const createLog = (
+export function createLog(
   service: string,
   level: string,
   output: DestinationStream = openLogOutput(),
-): Logger =>
-  pino(
+): Logger {
+  const log = pino(
     {
       level,
       base: { service, pid: process.pid },
@@ -47,3 +48,6 @@ export const createLog = (
     },
     output,
   )
+  followLevel(log)
+  return log
+}

@@ -9,6 +9,7 @@ import { startMetrics } from '../metrics/exposition.ts'
 import { observeProcess } from '../metrics/process-metrics.ts'
 import type { Colocation } from './colocation.ts'
 import { createLog, type Logger, openLogOutput } from './log.ts'
+import { switchLevelOnSignal } from './log-level.ts'
 import { Teardown } from './teardown.ts'
 
 export interface Runtime {
@@ -89,6 +90,7 @@ export async function runProcess(
   start: () => Promise<StartedProcess>,
 ): Promise<void> {
   endOnUnexpectedError(log)
+  switchLevelOnSignal(log)
   try {
     const { ports, drainMs } = await start()
     log.info({ ports }, 'started')

@@ -1,4 +1,5 @@
 import type { Logger } from '@windlass/runtime/process/log'
+import { followLevel } from '@windlass/runtime/process/log-level'
 import { httpDuration, httpRequests } from '../metrics.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -10,7 +11,11 @@ const CLIENT_CLOSED = 499
  * A logger without redaction: every field of its lines is listed below, and redaction costs more
  * than the rest of a line.
  */
-export const createRequestLog = (log: Logger): Logger => log.child({}, { redact: [] })
+export function createRequestLog(log: Logger): Logger {
+  const requestLog = log.child({}, { redact: [] })
+  followLevel(requestLog)
+  return requestLog
+}
 
 /** Only declared routes and methods are labels: what a client chooses must not create series. */
 function measureRequest(method: string, route: string, { status, ms }: Measured): void {
