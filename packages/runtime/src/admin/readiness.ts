@@ -1,3 +1,5 @@
+import { waitAtMost } from '../timeout.ts'
+
 /** Result of `/ready` of a process. */
 export type ReadinessReport =
   | { status: 'ready' }
@@ -51,17 +53,13 @@ export class Readiness {
 
 /** True if a check resolves in time. */
 async function answers(check: () => Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_TIMEOUT_MS)
-  })
+  let hasAnswered = false
   const checked = check().then(
-    () => true,
-    () => false,
+    () => {
+      hasAnswered = true
+    },
+    () => {},
   )
-  try {
-    return await Promise.race([checked, late])
-  } finally {
-    clearTimeout(timer)
-  }
+  await waitAtMost(CHECK_TIMEOUT_MS, checked)
+  return hasAnswered
 }
