@@ -48,7 +48,7 @@ const malformed = (path: string, name: string) =>
     .replace('{execution_id}', '0'.repeat(32))
     .replaceAll(/{\w+}/g, 'w1')
 
-/** Pages of the console are public: 404 for everyone. */
+/** Pages of the console are public and answer 404 to every caller. */
 const cases = routes
   .filter(({ access }) => access !== 'public')
   .flatMap((route) =>
