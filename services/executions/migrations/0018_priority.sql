@@ -1,3 +1,4 @@
+-- recorded as 0016_priority.sql
 -- Levels 0 to 9; 5 is that of executions that name none, also of those that earlier replicas create.
 alter table executions alter column priority set default 5;
 update executions set priority = 5 where finished_at is null and priority = 0;

@@ -1,3 +1,4 @@
+-- recorded as 0011_search_columns.sql
 -- For searches and lists; null in rows from before, and in those that earlier releases write.
 alter table executions
   -- First claim by a worker.

@@ -1,2 +1,3 @@
+-- recorded as 0013_search_by_creator.sql
 create index executions_by_creator on executions (created_by, created_at desc, execution_id desc)
   where finished_at is not null;

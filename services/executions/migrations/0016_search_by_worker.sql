@@ -1,2 +1,3 @@
+-- recorded as 0014_search_by_worker.sql
 create index executions_by_worker on executions (worker_name, created_at desc, execution_id desc)
   where finished_at is not null;

@@ -1,3 +1,4 @@
+-- recorded as 0016_vacuum.sql
 -- Retention deletes as many rows as are written: vacuum frees their space early, in small steps. It does
 -- not cut off the free end of a file, because that locks readers out; new rows fill it again.
 alter table executions set (

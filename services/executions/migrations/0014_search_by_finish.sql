@@ -1,3 +1,4 @@
+-- recorded as 0012_search_by_finish.sql
 create index executions_by_finish on executions
   (workflow_namespace, workflow_name, finished_at desc, execution_id desc)
   where finished_at is not null;
