@@ -90,6 +90,9 @@ function bodyOf({ path }: Route) {
 /** Routes whose answer depends on the execution of the token, which the request does not name. */
 const OF_TOKEN = new Set(['/admin/configs/batch'])
 
+/** The sign-in refuses all programs: a test of the gateway calls it as the console does. */
+const programRoutes = (routes as readonly Route[]).filter(({ path }) => path !== '/console/session')
+
 async function isAllowed(
   route: Route,
   caller: string,
@@ -118,7 +121,7 @@ test.each([0, 1])(
   'gateway %i: each route admits exactly the callers of the access table',
   async (gateway) => {
     const wrong: string[] = []
-    for (const route of routes as readonly Route[])
+    for (const route of programRoutes)
       for (const caller of CALLER_KINDS) {
         const [found, expected] = [
           await accessAt(route, caller, gateway),

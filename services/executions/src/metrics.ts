@@ -16,12 +16,12 @@ export const queueWait = histogram('windlass_execution_queue_seconds', {
   buckets: WAIT_S,
 })
 export const claimWait = histogram('windlass_execution_claim_seconds', {
-  help: 'Time from the lease to the claim of the worker.',
+  help: 'Time from the lease to the claim of the worker, which may be its first checkpoint.',
   labels: ['workflow'],
   buckets: WAIT_S,
 })
 export const runDuration = histogram('windlass_execution_run_seconds', {
-  help: 'Time from the first claim to the end, of executions whose claim and end were applied by this replica.',
+  help: 'Time from the first claim to the end, of executions whose claim and end were applied by this replica; from the lease if the first checkpoint was the claim.',
   labels: ['workflow'],
   buckets: WAIT_S,
 })

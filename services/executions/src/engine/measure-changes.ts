@@ -1,5 +1,6 @@
 import { isTerminal } from '@windlass/domain/states'
 import { LabelValues } from '@windlass/runtime/metrics/label-values'
+import { isDelivered, isUnclaimed } from '../domain/ownership.ts'
 import {
   claimWait,
   executionsCreated,
@@ -9,6 +10,8 @@ import {
   runDuration,
 } from '../metrics.ts'
 import type { CommittedChange } from './batch.ts'
+
+const CLAIMS = new Set(['WORKFLOW_CLAIMED', 'WORKFLOW_RESUME_CLAIMED'])
 
 /** Series of a metric for each workflow, in each replica. */
 const MAX_WORKFLOWS = 200
@@ -28,14 +31,15 @@ export class ChangeMeter {
     for (const change of committed) this.#record(change)
   }
 
-  #record({ before, after }: CommittedChange): void {
+  #record({ before, after, entries }: CommittedChange): void {
     const workflow = this.#workflows.of(`${after.workflow_namespace}/${after.workflow_name}`)
     if (!before) executionsCreated.add(1, { workflow })
     if (after.claim_generation > (before?.claim_generation ?? 0))
       queueWait.record(seconds((before ?? after).updated_at, after.updated_at), { workflow })
     if (after.queued && before?.held_by) requeues.add(1, { workflow })
     if (!before) return
-    if (after.attempts > before.attempts) this.#onClaim(workflow, before, after)
+    if (isUnclaimed(before) && entries.some(({ type }) => CLAIMS.has(type)))
+      this.#onClaim(workflow, before, after)
     if (isTerminal(after.state) && !isTerminal(before.state)) this.#onEnd(workflow, after)
   }
 
@@ -44,7 +48,9 @@ export class ChangeMeter {
     if (this.#claimedAt.has(after.execution_id)) return
     if (this.#claimedAt.size >= MAX_OPEN_CLAIMS)
       this.#claimedAt.delete(this.#claimedAt.keys().next().value as string)
-    this.#claimedAt.set(after.execution_id, after.updated_at)
+    // A first checkpoint that claims comes after the workflow has begun.
+    const { updated_at } = isDelivered(after) ? before : after
+    this.#claimedAt.set(after.execution_id, updated_at)
   }
 
   #onEnd(workflow: string, { execution_id, state, updated_at }: CommittedChange['after']): void {
