@@ -16,7 +16,11 @@ import { reconnectingWorker, retryUntilAnswered } from './fault-injection.ts'
 
 const PATIENT = { timeout: 180_000 }
 const EVENTS = 30
-const system = sharedSystem({ replicas: TWO_OF_EACH })
+// No worker is silent for long: an eviction would be a defect, also on a busy machine.
+const system = sharedSystem({
+  replicas: TWO_OF_EACH,
+  env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '30' },
+})
 
 /** Reads an execution's events to the end, reconnecting with Last-Event-ID. */
 async function readThrough(a: ExecutionFixture, id: string): Promise<EventFrame[]> {
