@@ -15,6 +15,8 @@ export const CALLER_HEADER = 'windlass-caller'
 /** Metadata key of the id of the HTTP request that led to the call. */
 export const REQUEST_ID_HEADER = 'windlass-request-id'
 export const CLIENT_ADDRESS_HEADER = 'windlass-client-address'
+/** Metadata key of the W3C trace context. */
+export const TRACEPARENT_HEADER = 'traceparent'
 /** Metadata key of a stream of calls whose client confirms responses on request. */
 export const RECEIPTS_HEADER = 'windlass-receipts'
 
@@ -57,6 +59,8 @@ export interface Call {
   readonly requestId: string
   /** Network address of the client of that request; empty for none. */
   readonly clientAddress: string
+  /** W3C `traceparent` of the calling span; absent: the call is not traced. */
+  readonly traceparent?: string | undefined
 }
 
 /** Answers the principal in a handler whose policy requires one; throws where the policy does not. */

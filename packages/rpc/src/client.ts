@@ -8,6 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { retry } from '@windlass/runtime/retry'
+import { currentTraceparent, inSpan, isTracing } from '@windlass/runtime/tracing/tracing'
 import {
   CALLER_HEADER,
   type CallOptions,
@@ -15,6 +16,7 @@ import {
   type ClientOf,
   REQUEST_ID_HEADER,
   SERVICE_TOKEN_HEADER,
+  TRACEPARENT_HEADER,
 } from './call.ts'
 import { MultiplexedPool, UnaryChannels } from './connection-pool.ts'
 import { callLocally } from './local-client.ts'
@@ -77,7 +79,13 @@ function createRpc(deps: ClientDeps, method: Method) {
   const { path } = method
   const repeatable = isRepeatable(path)
   const canMove = () => repeatable && pool.hasResponsive
-  return async (request: unknown, options: CallOptions = {}) => {
+  const name = path.slice(1)
+  return (request: unknown, options: CallOptions = {}) =>
+    isTracing()
+      ? inSpan(name, { kind: 'client' }, () => call(request, options))
+      : call(request, options)
+
+  async function call(request: unknown, options: CallOptions) {
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '', clientAddress = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
@@ -91,6 +99,7 @@ function createRpc(deps: ClientDeps, method: Method) {
       caller,
       requestId,
       clientAddress,
+      traceparent: currentTraceparent(),
       canMove,
     }
     return callResponsive(deps, method, outgoing)
@@ -131,20 +140,17 @@ async function callColocated(
 async function callUnconnected(
   { service, channels, identity }: ClientDeps,
   method: Method,
-  { request, deadline, signal, caller, requestId, clientAddress, canMove }: OutgoingCall,
+  outgoing: OutgoingCall,
   connection: MultiplexedConnection | undefined,
 ) {
+  const { request, deadline, signal, canMove } = outgoing
   const moved = new AbortController()
   const watch = connection?.stream?.watchUnary(() => {
     if (canMove()) moved.abort()
   })
   const cancelled = AbortSignal.any([moved.signal, ...(signal ? [signal] : [])])
   const call = () => {
-    const metadata = new Metadata()
-    metadata.set(SERVICE_TOKEN_HEADER, identity.serviceToken(service))
-    if (caller) metadata.set(CALLER_HEADER, caller)
-    if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
-    if (clientAddress) metadata.set(CLIENT_ADDRESS_HEADER, clientAddress)
+    const metadata = toMetadata(identity.serviceToken(service), outgoing)
     const channel = connection?.stream ? connection.channel : channels.next()
     return callUnary(channel, method, request, { deadline, signal: cancelled, metadata })
   }
@@ -155,6 +161,17 @@ async function callUnconnected(
   } finally {
     watch?.release()
   }
+}
+
+function toMetadata(serviceToken: string, outgoing: OutgoingCall): Metadata {
+  const { caller, requestId, clientAddress, traceparent } = outgoing
+  const metadata = new Metadata()
+  metadata.set(SERVICE_TOKEN_HEADER, serviceToken)
+  if (caller) metadata.set(CALLER_HEADER, caller)
+  if (requestId) metadata.set(REQUEST_ID_HEADER, requestId)
+  if (clientAddress) metadata.set(CLIENT_ADDRESS_HEADER, clientAddress)
+  if (traceparent) metadata.set(TRACEPARENT_HEADER, traceparent)
+  return metadata
 }
 
 /** Repeats a call that found no connection, within its deadline. */

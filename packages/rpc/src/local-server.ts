@@ -29,8 +29,8 @@ export class LocalRpcServer implements LocalServer {
   }
 
   start(call: LocalCall): RunningCall {
-    const { requestId: request_id, clientAddress: client_address } = call
-    const given = { request_id, client_address }
+    const { requestId: request_id, clientAddress: client_address, traceparent } = call
+    const given = { request_id, client_address, traceparent }
     const running = new MultiplexedCall({ service: '', givesReceipts: true }, given)
     const response = this.#run(call, running)
     this.#running.add(response)

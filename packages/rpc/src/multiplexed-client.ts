@@ -91,6 +91,8 @@ export interface OutgoingCall {
   caller: string
   requestId: string
   clientAddress: string
+  /** W3C `traceparent`; absent: the call is not traced. */
+  traceparent: string | undefined
   /** True if the call is safe to repeat and another replica would take it. */
   canMove: () => boolean
 }
@@ -180,8 +182,9 @@ export class MultiplexedStream {
           if (canMove()) abandon(new UnresponsiveReplica())
         },
       })
-      const { requestId: request_id, clientAddress: client_address } = outgoing
-      this.#send({ ...EMPTY_REQUEST, id, path, request, caller, request_id, client_address })
+      const { requestId: request_id, clientAddress: client_address, traceparent } = outgoing
+      const origin = { caller, request_id, client_address, traceparent }
+      this.#send({ ...EMPTY_REQUEST, id, path, request, ...origin })
       this.#probe.onSend()
     })
   }

@@ -152,6 +152,7 @@ export class MultiplexedCall implements Call {
   service: string
   readonly requestId: string
   readonly clientAddress: string
+  readonly traceparent: string | undefined
   caller: Caller | undefined
   #controller: AbortController | undefined
   #answerNow: AbortController | undefined
@@ -163,12 +164,13 @@ export class MultiplexedCall implements Call {
 
   constructor(
     { service, givesReceipts }: Pick<MultiplexedServerDeps, 'service' | 'givesReceipts'>,
-    { request_id, client_address }: Pick<CallRequest, 'request_id' | 'client_address'>,
+    origin: Pick<CallRequest, 'request_id' | 'client_address' | 'traceparent'>,
   ) {
     this.service = service
     this.#givesReceipts = givesReceipts
-    this.requestId = request_id
-    this.clientAddress = client_address
+    this.requestId = origin.request_id
+    this.clientAddress = origin.client_address
+    this.traceparent = origin.traceparent
   }
 
   get signal(): AbortSignal {

@@ -33,15 +33,15 @@ import {
   RECEIPTS_HEADER,
   REQUEST_ID_HEADER,
   SERVICE_TOKEN_HEADER,
+  TRACEPARENT_HEADER,
 } from './call.ts'
 import { failureOf } from './failure-of.ts'
 import { LocalRpcServer } from './local-server.ts'
-import { measured } from './measured.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
+import { traced, type Unary } from './traced.ts'
 
-type Unary = (request: unknown, call: Call) => Promise<unknown>
 export type HealthCheck = () => Promise<unknown>
 
 const CHECK_MS = 5_000
@@ -95,7 +95,7 @@ export class RpcServer {
   ): void {
     const adapted = Object.entries(handlers).map(([rpc, handler]) => {
       const method = service[rpc] as MethodDefinition<unknown, unknown>
-      const handle = measured(method.path.slice(1), handler as Unary)
+      const handle = traced(method.path.slice(1), handler as Unary)
       this.#authorizer.add(method.path, access[rpc])
       this.#rpcs.set(method.path, toRpcHandler(method, handle))
       return [rpc, this.#unary(rpc, handle)]
@@ -219,6 +219,7 @@ class UnaryCall implements Call {
   readonly caller: Caller | undefined
   readonly requestId: string
   readonly clientAddress: string
+  readonly traceparent: string | undefined
   readonly #call: ServerUnaryCall<unknown, unknown>
 
   constructor(call: ServerUnaryCall<unknown, unknown>, admissions: RpcAuthorizer) {
@@ -232,6 +233,7 @@ class UnaryCall implements Call {
     )
     this.requestId = headerText(metadata, REQUEST_ID_HEADER)
     this.clientAddress = headerText(metadata, CLIENT_ADDRESS_HEADER)
+    this.traceparent = headerText(metadata, TRACEPARENT_HEADER)
   }
 
   /** Unary calls have no message for this request. */

@@ -14,7 +14,7 @@ export interface ReadSettings {
 
 /** Settings whose values are not repeated: secrets, and addresses that may contain passwords. */
 const HIDDEN_PATH =
-  /(?:secret|_key|keys|token|url)$|^rpc\.keys$|^security\.encryption\.|^workers\.bootstrap_token$/
+  /(?:secret|_key|keys|token|url|otlp_headers)$|^rpc\.keys$|^security\.encryption\.|^workers\.bootstrap_token$/
 const MAX_SHOWN_CHARS = 80
 
 /** True if the value of a setting, by its dotted path, must not be shown. */

@@ -16,6 +16,7 @@ import {
   seconds,
   table,
 } from './setting-types.ts'
+import { telemetry } from './telemetry-settings.ts'
 
 const server = table({
   host: z.string().default('127.0.0.1'),
@@ -220,6 +221,7 @@ export const Settings = table({
   executions,
   retention,
   archive,
+  telemetry,
   dispatcher: table({ stream_host: z.string().default('127.0.0.1'), stream_port: port.default(0) }),
   scheduling: table({
     auto_schedule_enabled: flag.default(true),

@@ -43,6 +43,10 @@ export const certificateExpiry = gauge('windlass_certificate_expiry_seconds', {
   help: 'Time at which the certificate of a listener expires, in seconds since 1970.',
   labels: ['listener'],
 })
+export const spansExported = counter('windlass_spans_exported_total', {
+  help: 'Spans sent to the receiver of traces, by outcome: ok, failed (dropped).',
+  labels: ['outcome'],
+})
 export const outboxEvents = gauge('windlass_outbox_events', {
   help: 'Events in the outbox that the relay has not published yet; each replica reports all of them.',
 })

@@ -10,6 +10,8 @@ export interface LocalCall {
   caller: string
   requestId: string
   clientAddress: string
+  /** W3C `traceparent`; absent: the call is not traced. */
+  traceparent: string | undefined
 }
 
 /** A call that a service of the same process executes. */

@@ -7,6 +7,7 @@ import { loadSettings } from '../config/load-settings.ts'
 import type { Settings } from '../config/settings.ts'
 import { startMetrics } from '../metrics/exposition.ts'
 import { observeProcess } from '../metrics/process-metrics.ts'
+import { startTracing } from '../tracing/start-tracing.ts'
 import type { Colocation } from './colocation.ts'
 import { createLog, type Logger, openLogOutput } from './log.ts'
 import { switchLevelOnSignal } from './log-level.ts'
@@ -62,6 +63,7 @@ export async function startOne(
   runtime: Runtime,
   { hasAdminPort, component }: AdminOptions,
 ): Promise<Record<string, number>> {
+  if (component) await startTracing(settings, component, runtime)
   const admin = hasAdminPort ? await openAdminPort(settings, runtime, component) : {}
   const ports = await start(settings, runtime)
   runtime.readiness.setServing()
@@ -70,7 +72,7 @@ export async function startOne(
 
 interface AdminOptions {
   hasAdminPort: boolean
-  /** Label of the metrics of the process; absent: another admin port of it exposes them. */
+  /** Label of the metrics and spans of the process; absent: another service of it has them. */
   component?: string | undefined
 }
 

@@ -174,3 +174,11 @@ test('D9: same generation: same frame id; another generation: another id', () =>
   expect(idOf(3)).toBe(idOf(3))
   expect(idOf(4)).not.toBe(idOf(3))
 })
+
+test('dispatch frame of a traced execution: the context of the dispatch, else that of the execution', () => {
+  const created = `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`
+  const traced = lease({ execution: { ...execution, traceparent: created } })
+  expect(read(dispatchFrame(traced, part())).data.traceparent).toBe(created)
+  const dispatched = `00-${'a'.repeat(32)}-${'c'.repeat(16)}-01`
+  expect(read(dispatchFrame(traced, part(), dispatched)).data.traceparent).toBe(dispatched)
+})

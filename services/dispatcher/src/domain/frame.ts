@@ -33,17 +33,22 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
   }
 }
 
-/** Frame that dispatches a leased execution. Payloads are spliced in unchanged. */
+/**
+ * Frame that dispatches a leased execution. Payloads are spliced in unchanged. `traceparent` is the context of
+ * its run; absent: the execution is not traced.
+ */
 export function dispatchFrame(
   { execution, log, resumed, execution_token, claim_ms }: Lease & { execution: Execution },
   { workflow, options, isTransient }: WorkflowPart,
+  traceparent = execution.traceparent,
 ): string {
   const token = execution_token === '' ? '' : `,"exec_token":${quote(execution_token)}`
   const claim = claim_ms && !isTransient ? `,"claim":${claimOf(execution, claim_ms)}` : ''
+  const trace = traceparent ? `,"traceparent":${quote(traceparent)}` : ''
   return frame(
     resumed ? 'execution_resumed' : 'execution_scheduled',
     frameId(execution, execution.claim_generation),
-    `{"workflow":${workflow},"context":${contextJson(execution, log)}${token}${claim}${options}}`,
+    `{"workflow":${workflow},"context":${contextJson(execution, log)}${token}${claim}${trace}${options}}`,
   )
 }
 

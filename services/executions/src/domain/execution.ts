@@ -51,6 +51,8 @@ export interface Execution {
   request_hash: string
   /** Sender of the create, if it waits for the end; absent: none. */
   reply_to?: string
+  /** W3C trace context of the create; absent: not traced. */
+  traceparent?: string | undefined
   created_at: Date
   updated_at: Date
 }

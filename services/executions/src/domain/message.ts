@@ -23,6 +23,7 @@ export const toMessage = (row: Execution): Message => ({
   worker_session: row.held_session ?? '',
   attempts: row.attempts,
   parent_id: row.parent_id,
+  traceparent: row.traceparent,
 })
 
 /** Principal that started an execution; an empty subject for an anonymous caller. */

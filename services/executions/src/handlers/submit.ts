@@ -17,12 +17,18 @@ import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
 import { type ParsedCommand, parseCommand } from './commands.ts'
+import { contextOf, traceCommand } from './trace-command.ts'
 
 /** Ids of requirements that this process has stored; they are few and never change. */
 const MAX_KNOWN = 10_000
 
 /** Commands whose answers carry no input, which may be large. */
 const COMMANDS_WITHOUT_INPUT = new Set<Command['kind']>(['checkpoint', 'verify'])
+
+interface Submitted {
+  parsed?: ParsedCommand
+  result: CommandResult
+}
 
 interface SubmitDeps {
   db: Db
@@ -48,13 +54,11 @@ export function createSubmitHandler({
     stored.set(requirement.requirement_id, true)
   }
 
-  async function submitOne(
-    message: Message,
-    service: string,
-  ): Promise<{ parsed?: ParsedCommand; result: CommandResult }> {
+  async function submitOne(message: Message, service: string): Promise<Submitted> {
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
       const { command } = parsed
+      if (command.kind === 'create') command.row.traceparent = contextOf(message)
       const admitted = command.kind === 'create' ? queueQuota.admit(command.row) : () => {}
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
@@ -70,7 +74,9 @@ export function createSubmitHandler({
   }
 
   return async ({ commands }: { commands: Message[] }, { service }: Pick<Call, 'service'>) => {
-    const done = await Promise.all(commands.map((message) => submitOne(message, service)))
+    const done = await Promise.all(
+      commands.map((message) => traceCommand(message, () => submitOne(message, service))),
+    )
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],
     )

@@ -69,6 +69,8 @@ export interface NewExecution {
   reply_to?: string
   /** Object of texts, as JSON. */
   tags_json?: string
+  /** W3C trace context of the create; absent: not traced. */
+  traceparent?: string | undefined
 }
 
 const NEW_COLUMNS: Column<NewExecution>[] = [
@@ -92,6 +94,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['cancel_with_parent', 'bool', (row) => row.cancel_with_parent],
   ['tags', 'json', (row) => row.tags_json],
   ['priority', 'int', (row) => row.priority],
+  ['traceparent', 'text', (row) => row.traceparent],
 ]
 
 /** An insert of the rows that do not exist yet, without its `returning` clause. */
@@ -99,7 +102,7 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, depth, reply_to, parent_id,
-    cancel_with_parent, tags, priority, state, queued_at, deadline_at, input_bytes)
+    cancel_with_parent, tags, priority, traceparent, state, queued_at, deadline_at, input_bytes)
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms', octet_length(input::text)
     from ${rowsOf('new', NEW_COLUMNS, rows)}

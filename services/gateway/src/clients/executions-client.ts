@@ -16,6 +16,7 @@ import { batchOrEach, type Settled } from '@windlass/runtime/batch-or-each'
 import { Batcher } from '@windlass/runtime/batcher'
 import { chunkBySize } from '@windlass/runtime/chunk-by-size'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
+import { currentTraceparent, inSpan, isTracing } from '@windlass/runtime/tracing/tracing'
 import { ReadCoalescer } from '../cache/read-coalescer.ts'
 import { callUntilAvailable } from './call-until-available.ts'
 
@@ -61,7 +62,16 @@ export class ExecutionsClient {
    * Changes an execution, or throws the refusal. Commands are safe to repeat, so a failed call is
    * retried.
    */
-  async submit(command: Command): Promise<ChangedExecution> {
+  submit(command: Command): Promise<ChangedExecution> {
+    if (!isTracing()) return this.#submitOne(command)
+    const attributes = { 'windlass.execution_id': command.execution_id }
+    const name = `submit ${command.body?.$case}`
+    return inSpan(name, { kind: 'client', attributes }, () =>
+      this.#submitOne({ ...command, traceparent: currentTraceparent() }),
+    )
+  }
+
+  async #submitOne(command: Command): Promise<ChangedExecution> {
     const { body, log, execution_token, reply_to } = unwrap(await this.#submitBatcher.add(command))
     if (body?.$case === 'execution') {
       if (isSettled(body.value.state)) this.#onSettled(body.value)

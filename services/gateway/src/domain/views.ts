@@ -27,4 +27,6 @@ export function detailed(execution: Execution, log: readonly LogEntry[]): JsonTe
 export const context = (execution: Execution, log: readonly LogEntry[]): JsonText =>
   new JsonText(contextJson(execution, log))
 
-const workerName = ({ worker_name }: Execution) => `"worker_name":"${worker_name}"`
+/** Worker, and the id of the trace if there is one: of a `traceparent`, the 32 digits after the version. */
+const workerName = ({ worker_name, traceparent }: Execution) =>
+  `"worker_name":"${worker_name}"${traceparent ? `,"trace_id":"${traceparent.slice(3, 35)}"` : ''}`

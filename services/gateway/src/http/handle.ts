@@ -1,5 +1,6 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Logger } from '@windlass/runtime/process/log'
+import { isTracing } from '@windlass/runtime/tracing/tracing'
 import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
@@ -14,6 +15,7 @@ import type { BodyBudget } from './body-budget.ts'
 import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
+import { traceRequest } from './trace-request.ts'
 
 export interface ServerContext<Deps = unknown> {
   settings: Settings
@@ -33,13 +35,23 @@ export interface ServerContext<Deps = unknown> {
  * Handles a routed request: authenticate, read the path and query, authorize, read the body,
  * handle, respond. A malformed path or query is refused after authorization.
  */
-export async function handleRequest<Deps>(
+export function handleRequest<Deps>(
   route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
   server: ServerContext<Deps>,
 ): Promise<void> {
   ctx.route = route.path
+  const handle = () => handleAndLog(route, ctx, raw, server)
+  return isTracing() ? traceRequest(route, ctx, server.settings, handle) : handle()
+}
+
+async function handleAndLog<Deps>(
+  route: Route<Deps>,
+  ctx: RequestContext,
+  raw: Record<string, string>,
+  server: ServerContext<Deps>,
+): Promise<void> {
   server.openRequests.add(ctx)
   try {
     await runRoute(route, ctx, raw, server)

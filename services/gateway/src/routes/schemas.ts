@@ -25,6 +25,8 @@ const summary = {
   state: z.string(),
   current_worker: z.string(),
   worker_name: z.string(),
+  /** Id of the trace that its creation belongs to; absent: it is not traced. */
+  trace_id: z.string().optional(),
 }
 
 /** Response of routes that return an execution: the summary, with `?detailed=true` the events too. */
@@ -34,7 +36,7 @@ export const ExecutionView = z
 
 export const ExecutionContext = z
   .object({ ...summary, events: z.array(Event) })
-  .omit({ worker_name: true })
+  .omit({ worker_name: true, trace_id: true })
   .meta({ id: 'ExecutionContext' })
 
 const time = z.string().nullable()

@@ -51,7 +51,11 @@ export interface Execution {
    * Execution that started it by a nested run; absent for an outermost one, in lists and from responses
    * of earlier releases.
    */
-  parent_id?: string | undefined;
+  parent_id?:
+    | string
+    | undefined;
+  /** W3C `traceparent` of the command that created it, if that was traced. */
+  traceparent?: string | undefined;
 }
 
 export interface Starter {
@@ -74,6 +78,8 @@ export interface Command {
   execution_id: string;
   /** Return the whole log with the result. */
   with_log: boolean;
+  /** W3C `traceparent` of the span that sends the command: one call carries the commands of many requests. */
+  traceparent?: string | undefined;
   body:
     | { $case: "create"; value: Create }
     | { $case: "claim"; value: Claim }
@@ -561,6 +567,7 @@ function createBaseExecution(): Execution {
     starter: undefined,
     attempts: undefined,
     parent_id: undefined,
+    traceparent: undefined,
   };
 }
 
@@ -619,6 +626,9 @@ export const Execution: MessageFns<Execution> = {
     }
     if (message.parent_id !== undefined) {
       writer.uint32(146).string(message.parent_id);
+    }
+    if (message.traceparent !== undefined) {
+      writer.uint32(154).string(message.traceparent);
     }
     return writer;
   },
@@ -778,6 +788,14 @@ export const Execution: MessageFns<Execution> = {
             }
 
             message.parent_id = reader.string();
+            continue;
+          }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.traceparent = reader.string();
             continue;
           }
         }
@@ -963,7 +981,7 @@ export const LogEntry: MessageFns<LogEntry> = {
 };
 
 function createBaseCommand(): Command {
-  return { execution_id: "", with_log: false, body: undefined };
+  return { execution_id: "", with_log: false, traceparent: undefined, body: undefined };
 }
 
 export const Command: MessageFns<Command> = {
@@ -973,6 +991,9 @@ export const Command: MessageFns<Command> = {
     }
     if (message.with_log !== false) {
       writer.uint32(16).bool(message.with_log);
+    }
+    if (message.traceparent !== undefined) {
+      writer.uint32(26).string(message.traceparent);
     }
     switch (message.body?.$case) {
       case "create":
@@ -1033,6 +1054,14 @@ export const Command: MessageFns<Command> = {
             }
 
             message.with_log = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.traceparent = reader.string();
             continue;
           }
           case 10: {

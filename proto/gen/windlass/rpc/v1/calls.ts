@@ -70,6 +70,8 @@ export interface CallRequest {
   client_address: string;
   /** The response to the call with this id has arrived, and its caller has it. */
   received: boolean;
+  /** W3C `traceparent` of the calling span; absent: the call is not traced. */
+  traceparent?: string | undefined;
 }
 
 export interface CallResponse {
@@ -108,6 +110,7 @@ function createBaseCallRequest(): CallRequest {
     request_id: "",
     client_address: "",
     received: false,
+    traceparent: undefined,
   };
 }
 
@@ -139,6 +142,9 @@ export const CallRequest: MessageFns<CallRequest> = {
     }
     if (message.received !== false) {
       writer.uint32(72).bool(message.received);
+    }
+    if (message.traceparent !== undefined) {
+      writer.uint32(82).string(message.traceparent);
     }
     return writer;
   },
@@ -226,6 +232,14 @@ export const CallRequest: MessageFns<CallRequest> = {
             }
 
             message.received = reader.bool();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.traceparent = reader.string();
             continue;
           }
         }

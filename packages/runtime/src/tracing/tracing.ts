@@ -1,0 +1,193 @@
+/**
+ * Spans of this process, on the API of OpenTelemetry. Without `startTracing` there is no tracer: each
+ * function returns after one comparison, and nothing is allocated.
+ *
+ * Spans are explicit: one for each request of a client, for each call of another service, for each command
+ * of an execution, and for each dispatch. A span begins only below another one that is sampled, except for
+ * requests of clients and for dispatches, whose parents arrive as text. So background loops have no spans,
+ * and an execution that is not traced costs nothing behind the gateway.
+ *
+ * The current span is found by AsyncLocalStorage. Work that is shared by several requests, such as a batch,
+ * leaves it (`withoutSpan`): its commands carry the context of each request instead.
+ */
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Link,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { parseTraceParent } from '@opentelemetry/core'
+import { Fault, type Kind } from '../faults.ts'
+
+export type { Span } from '@opentelemetry/api'
+
+let tracer: Tracer | undefined
+/** Id of the next span, where it is known in advance. */
+let chosenSpanId: string | undefined
+
+/** Gives spans a tracer; undefined takes it away. */
+export function bindTracer(bound: Tracer | undefined): void {
+  tracer = bound
+}
+
+/** True if requests of this process are traced. */
+export const isTracing = (): boolean => tracer !== undefined
+
+/** Takes the id that `startSpanOf` has chosen for the span that is being created. */
+export function takeChosenSpanId(): string | undefined {
+  const id = chosenSpanId
+  chosenSpanId = undefined
+  return id
+}
+
+const kinds = {
+  client: SpanKind.CLIENT,
+  server: SpanKind.SERVER,
+  producer: SpanKind.PRODUCER,
+  internal: SpanKind.INTERNAL,
+}
+
+export interface SpanOptions {
+  kind: keyof typeof kinds
+  attributes?: Attributes
+}
+
+/** A `traceparent` that is well-formed and sampled, else undefined. */
+export function sampledParent(traceparent: string | undefined): SpanContext | undefined {
+  const parsed = traceparent ? parseTraceParent(traceparent) : null
+  return parsed && isSampled(parsed) ? { ...parsed, isRemote: true } : undefined
+}
+
+/** The trace id of a `traceparent`. */
+export const traceIdOf = (traceparent: string | undefined): string | undefined =>
+  sampledParent(traceparent)?.traceId
+
+/** `traceparent` of the current span; undefined without one that is sampled. */
+export function currentTraceparent(): string | undefined {
+  const span = currentSpan()
+  return span && traceparentOf(span)
+}
+
+/** Trace id of the current span, for log lines; undefined without one that is sampled. */
+export const currentTraceId = (): string | undefined => currentSpan()?.spanContext().traceId
+
+export function traceparentOf(span: Span): string {
+  const { traceId, spanId } = span.spanContext()
+  return `00-${traceId}-${spanId}-01`
+}
+
+/**
+ * Runs a request of a client in a span, below the given `traceparent` if it is well-formed. Without one,
+ * the configured part of the requests begins a trace if `mayBegin`. Ends the span when `run` has settled.
+ */
+export function inRequestSpan(
+  name: string,
+  options: SpanOptions & { traceparent: string | undefined; mayBegin: boolean },
+  run: (span: Span) => Promise<void>,
+): Promise<void> {
+  const parent = options.traceparent ? parseTraceParent(options.traceparent) : null
+  if (!tracer || !(parent ?? options.mayBegin)) return run(NO_SPAN)
+  const above = parent ? withParent({ ...parent, isRemote: true }) : ROOT_CONTEXT
+  const span = tracer.startSpan(name, sdkOptions(options), above)
+  return isSampled(span.spanContext()) ? runIn(span, above, run) : run(NO_SPAN)
+}
+
+/** Runs in a span below the current one, or without a span if there is none. */
+export function inSpan<T>(
+  name: string,
+  options: SpanOptions,
+  run: (span: Span) => Promise<T>,
+): Promise<T> {
+  if (!tracer || !currentSpan()) return run(NO_SPAN)
+  return runIn(tracer.startSpan(name, sdkOptions(options)), context.active(), run)
+}
+
+/** Runs in a span below that of another process; without a sampled `traceparent`, without a span. */
+export function inSpanOf<T>(
+  traceparent: string | undefined,
+  name: string,
+  options: SpanOptions,
+  run: (span: Span) => Promise<T>,
+): Promise<T> {
+  const parent = tracer && sampledParent(traceparent)
+  if (!tracer || !parent) return run(NO_SPAN)
+  const above = withParent(parent)
+  return runIn(tracer.startSpan(name, sdkOptions(options), above), above, run)
+}
+
+/** Starts a span of a known id below that of another process, with links to spans of the same trace. */
+export function startSpanOf(
+  traceparent: string | undefined,
+  name: string,
+  { spanId, linkedIds, ...options }: SpanOptions & { spanId: string; linkedIds: string[] },
+): Span | undefined {
+  const parent = tracer && sampledParent(traceparent)
+  if (!tracer || !parent) return undefined
+  const links = linkedIds.map(
+    (id): Link => ({ context: { ...parent, spanId: id, isRemote: true } }),
+  )
+  chosenSpanId = spanId
+  const span = tracer.startSpan(name, { ...sdkOptions(options), links }, withParent(parent))
+  chosenSpanId = undefined
+  return span
+}
+
+/** Links a span to the trace of a `traceparent`, unless it belongs to it. */
+export function linkTo(span: Span, traceparent: string | undefined): void {
+  const linked = span.isRecording() ? sampledParent(traceparent) : undefined
+  if (linked && linked.traceId !== span.spanContext().traceId) span.addLink({ context: linked })
+}
+
+/** Runs without a current span. */
+export const withoutSpan = <T>(run: () => T): T =>
+  tracer && currentSpan() ? context.with(ROOT_CONTEXT, run) : run()
+
+/**
+ * Names the error of a span; a fault of the caller does not make it a failed one. The message is left out: it
+ * may repeat what a client has sent.
+ */
+export function recordError(span: Span, error: unknown): void {
+  if (!span.isRecording()) return
+  const kind = error instanceof Fault ? error.kind : undefined
+  span.setAttribute('error.type', kind ?? (error instanceof Error ? error.name : 'Error'))
+  if (!kind || FAILURES.has(kind)) markFailed(span)
+}
+
+/** Marks a span as failed. */
+export const markFailed = (span: Span) => span.setStatus({ code: SpanStatusCode.ERROR })
+
+/** Faults that are not those of the caller. */
+const FAILURES: ReadonlySet<Kind> = new Set(['unavailable', 'misconfigured'])
+
+/** Receives attributes of spans that are not recorded. */
+const NO_SPAN = trace.wrapSpanContext({ traceId: '', spanId: '', traceFlags: TraceFlags.NONE })
+
+const isSampled = ({ traceFlags }: SpanContext) => (traceFlags & TraceFlags.SAMPLED) !== 0
+
+const currentSpan = () => (tracer ? trace.getActiveSpan() : undefined)
+
+const withParent = (parent: SpanContext) => trace.setSpanContext(ROOT_CONTEXT, parent)
+
+const sdkOptions = ({ kind, attributes }: SpanOptions) => ({
+  kind: kinds[kind],
+  ...(attributes && { attributes }),
+})
+
+async function runIn<T>(span: Span, above: Context, run: (span: Span) => Promise<T>): Promise<T> {
+  try {
+    return await context.with(trace.setSpan(above, span), () => run(span))
+  } catch (error) {
+    recordError(span, error)
+    throw error
+  } finally {
+    span.end()
+  }
+}
