@@ -66,10 +66,6 @@ export function sampledParent(traceparent: string | undefined): SpanContext | un
   return parsed && isSampled(parsed) ? { ...parsed, isRemote: true } : undefined
 }
 
-/** The trace id of a `traceparent`. */
-export const traceIdOf = (traceparent: string | undefined): string | undefined =>
-  sampledParent(traceparent)?.traceId
-
 /** `traceparent` of the current span; undefined without one that is sampled. */
 export function currentTraceparent(): string | undefined {
   const span = currentSpan()

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from windlass._run import Scope, require_scope
+from windlass._trace import current_traceparent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,14 @@ class Current:
     def idempotency_key(self) -> str:
         """Key for requests to other services: equal in all attempts and runs of this call."""
         return f"{self.execution_id}:{self.call_id}" if self.call_id else self.execution_id
+
+    @property
+    def traceparent(self) -> str | None:
+        """W3C trace context of the running attempt, for the header of requests to other services.
+
+        None if the execution is not traced.
+        """
+        return current_traceparent.get()
 
     @property
     def cancelled(self) -> bool:

@@ -17,6 +17,7 @@ from windlass._mismatch import MismatchGuard
 from windlass._parking import Parking
 from windlass._replay import Replay
 from windlass._services import Journal, Services
+from windlass._trace import Trace
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
@@ -41,11 +42,14 @@ class Run:
         transient: bool = False,
         version: int | None = None,
         environment: Environment | None = None,
+        trace: Trace | None = None,
     ) -> None:
         self.context = context
         self.version = version
         self.environment = environment or Environment()
         self.services = services
+        # None: the execution is not traced.
+        self.trace = trace
         self.replay = Replay(context.events, resume_text)
         self.input_text = input_text
         self.is_transient = context.is_transient = transient

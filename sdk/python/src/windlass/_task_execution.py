@@ -27,6 +27,7 @@ from windlass._policies import Cache
 from windlass._replay import Failed
 from windlass._run import Attempt, Run, require_scope
 from windlass._task_call import Call
+from windlass._trace import Attributes
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import (
     ApprovalRejected,
@@ -150,6 +151,14 @@ class TaskExecution:
             raise
 
     async def _attempt(self, deadline: datetime | None, number: int) -> Any:
+        trace = self.run.trace
+        if trace is None:
+            return await self._run_attempt(deadline, number)
+        attributes: Attributes = {"windlass.call_id": self.call.id, "windlass.attempt": number + 1}
+        with trace.span(f"task {self.task_name}", attributes):
+            return await self._run_attempt(deadline, number)
+
+    async def _run_attempt(self, deadline: datetime | None, number: int) -> Any:
         if number:
             await await_approval(self.options, self.run, self.call, self.task_name, number)
         attempt = Attempt(number, deadline)

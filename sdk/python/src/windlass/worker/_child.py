@@ -17,6 +17,7 @@ from windlass._children import track_children
 from windlass._entry import Entry
 from windlass._parking import WakeCondition
 from windlass._run import Run
+from windlass._trace import SpanRecord, Trace, parse_traceparent
 from windlass.worker._child_services import ChildServices
 from windlass.worker._frames import (
     MAX_PARENT_FRAME_BYTES,
@@ -164,6 +165,7 @@ class ChildRun:
             authorizes_tasks=assignment["authorizes_tasks"],
         )
         self._source = Source(**assignment["source"])
+        context = parse_traceparent(assignment["traceparent"])
         claim = parse_claim(claim_text)
         self._run = Run(
             claim.context,
@@ -173,6 +175,7 @@ class ChildRun:
             resume_text=claim.resume_text,
             transient=assignment["transient"],
             version=self._source.version,
+            trace=None if context is None else Trace(context, self._send_span),
         )
         self._park_after_s: float | None = assignment["park_after_s"]
         if assignment["is_cancelled"]:
@@ -184,6 +187,9 @@ class ChildRun:
         if self._park_after_s is not None:
             self._workflow_run.enable_parking(self._park_after_s, self._on_park)
         self._workflow_run.begin()
+
+    def _send_span(self, record: SpanRecord) -> None:
+        self._send(FrameKind.SPAN, self._number, json.dumps(record.to_wire()).encode())
 
     def _on_park(self, condition: WakeCondition) -> None:
         self._send(FrameKind.PARK, self._number, json.dumps(condition.to_wire()).encode())

@@ -10,6 +10,7 @@ from typing import Any
 from windlass import errors
 from windlass._json import encode
 from windlass._services import Approval, NestedRun
+from windlass._trace import current_traceparent
 from windlass.errors import ExecutionError, RecordedError, WorkflowNotFoundError
 from windlass.worker._frames import FrameKind
 from windlass.worker._progress_buffer import MAX_PENDING, encode_progress
@@ -97,7 +98,8 @@ class ChildServices:
     async def _call(self, method: str, *args: Any) -> Any:
         self._calls += 1
         number = self._calls
-        request = encode({"id": number, "method": method, "args": args})
+        members = {"id": number, "method": method, "args": args}
+        request = encode({**members, "traceparent": current_traceparent.get()})
         future = self._answers[number] = self._loop.create_future()
         self._send(FrameKind.CALL, request.encode())
         try:

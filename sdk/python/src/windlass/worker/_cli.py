@@ -29,6 +29,7 @@ from windlass.worker._runner import RunnerFailed
 from windlass.worker._settings import Settings
 from windlass.worker._system_info import MIB
 from windlass.worker._tls import create_ssl_context
+from windlass.worker._tracing import require_packages
 from windlass.worker._worker import Worker
 
 log = logging.getLogger("windlass.worker")
@@ -41,6 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         settings = read_settings(arguments, os.environ)
         configure(settings.log_level, settings.log_format)
         create_ssl_context(settings)
+        require_packages(settings)
         if settings.metrics_provider is not None:
             sys.path[:0] = settings.path
             load_provider(settings.metrics_provider)
@@ -102,6 +104,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         health_host=arguments.health_host,
         health_port=arguments.health_port,
         metrics_provider=arguments.metrics_provider,
+        otlp_endpoint=arguments.otlp_endpoint,
     )
 
 

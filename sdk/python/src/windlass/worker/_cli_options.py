@@ -190,6 +190,11 @@ OPTIONS = (
         default="127.0.0.1",
     ),
     Option(
+        "otlp_endpoint",
+        "receiver of traces by OTLP/HTTP, without /v1/traces; needs windlass[otel]; default: none",
+        "URL",
+    ),
+    Option(
         "metrics_provider",
         "function whose metrics pongs carry, called every ten seconds",
         "MODULE:FUNCTION",

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 
+from windlass._trace import Attributes, current_traceparent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
 from windlass.worker._api import Refused
@@ -16,6 +17,7 @@ from windlass.worker._delta import Delta
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
+from windlass.worker._tracing import RunSpan
 from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
@@ -44,6 +46,7 @@ class Execution:
         self._confirmation = Confirmation(
             worker_context.api, claim, assignment.delivery, self.supersede
         )
+        self._span = begin_run(worker_context, assignment, self.execution_id)
         services = RunServices(
             loop,
             worker_context.api,
@@ -51,6 +54,7 @@ class Execution:
             self.execution_id,
             claim.exec_token or assignment.exec_token,
             self._confirmation,
+            self._span.trace if self._span else None,
         )
         self._run = worker_context.runner.create_run(assignment, claim, services, self._progress)
         self._outbox = self._run.outbox
@@ -68,6 +72,15 @@ class Execution:
 
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
+        if self._span is None or self._span.trace is None:
+            return await self._run_to_end()
+        current_traceparent.set(self._span.trace.context.traceparent)
+        try:
+            await self._run_to_end()
+        finally:
+            self._span.end("superseded" if self._is_lost else self.outcome)
+
+    async def _run_to_end(self) -> None:
         started_at = time.monotonic()
         self._confirmation.start()
         self._run.start()
@@ -156,3 +169,20 @@ class Execution:
             crashed=run.is_crashed,
             condition=condition,
         )
+
+
+def begin_run(
+    worker_context: WorkerContext, assignment: Assignment, execution_id: str
+) -> RunSpan | None:
+    """Starts the span of a run, if this worker exports spans."""
+    if worker_context.tracing is None:
+        return None
+    source = assignment.source
+    attributes: Attributes = {
+        "windlass.execution_id": execution_id,
+        "windlass.workflow": f"{source.namespace}/{source.name}",
+        "windlass.workflow_version": source.version,
+        "windlass.worker": worker_context.settings.name,
+    }
+    name = f"run {source.namespace}/{source.name}"
+    return worker_context.tracing.begin_run(assignment.traceparent, name, attributes)

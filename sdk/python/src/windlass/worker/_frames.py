@@ -36,6 +36,7 @@ class FrameKind(IntEnum):
     PROBED = 22
     PARK = 23  # JSON of the condition; the end of the run follows
     FLUSH = 24  # number of entries so far; STORED follows once they are stored
+    SPAN = 25  # JSON of a span that has ended
 
 
 class InvalidFrame(Exception):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import aiohttp
 from yarl import URL
 
+from windlass._trace import TRACEPARENT_HEADER, current_traceparent
 from windlass.worker._api import Refused, Unavailable
 
 # Limits the size of log lines.
@@ -46,6 +47,8 @@ async def send(
     Raises Unavailable for temporary failures: no response, 5xx, 408, 425 or 429.
     """
     timeout = aiohttp.ClientTimeout(total=timeout_s)
+    if traceparent := current_traceparent.get():
+        headers = {**headers, TRACEPARENT_HEADER: traceparent}
     target = URL(url, encoded=True)
     for attempt in range(2):
         try:

@@ -74,6 +74,7 @@ class LocalRun:
             resume_text=claim.resume_text,
             transient=assignment.transient,
             version=assignment.source.version,
+            trace=services.trace,
         )
         self._workflow_run = WorkflowRun(modules, assignment.source, self._run, self.outbox.close)
         if services.park_after_s is not None:

@@ -8,6 +8,7 @@ import sys
 from datetime import UTC, datetime
 
 from windlass._run import current_scope
+from windlass._trace import current_traceparent, parse_traceparent
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s%(place)s: %(message)s"
 
@@ -22,7 +23,11 @@ class ExecutionFilter(logging.Filter):
         task_id = (scope.call_id or None) if scope else None
         names = " ".join(name for name in (execution_id, task_id) if name)
         place = f" [{names}]" if names else ""
-        vars(record).update(execution_id=execution_id, task_id=task_id, place=place)
+        context = parse_traceparent(current_traceparent.get())
+        trace_id = context.trace_id if context else None
+        vars(record).update(
+            execution_id=execution_id, task_id=task_id, trace_id=trace_id, place=place
+        )
         return True
 
 
@@ -30,7 +35,7 @@ class JsonFormatter(logging.Formatter):
     """One JSON object on each line.
 
     Members: `time` (UTC), `level`, `logger`, `message`, and where there is one `execution_id`,
-    `task_id` and `exception` (the traceback).
+    `task_id`, `trace_id` and `exception` (the traceback).
     """
 
     def format(self, record: logging.LogRecord) -> str:
@@ -42,6 +47,7 @@ class JsonFormatter(logging.Formatter):
             "message": record.getMessage(),
             "execution_id": getattr(record, "execution_id", None),
             "task_id": getattr(record, "task_id", None),
+            "trace_id": getattr(record, "trace_id", None),
             "exception": self.formatException(record.exc_info) if record.exc_info else None,
         }
         return json.dumps({name: value for name, value in members.items() if value is not None})

@@ -53,6 +53,7 @@ def _assignment(payload: dict[str, Any], text: str) -> Assignment:
         transient=payload.get("transient") is True,
         runner=payload.get("runner"),
         delivery=_delivery(payload, text) if payload.get("claim") else None,
+        traceparent=payload.get("traceparent"),
     )
 
 

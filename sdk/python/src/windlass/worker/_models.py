@@ -92,6 +92,8 @@ class Assignment:
     transient: bool
     runner: str | None = None
     delivery: Delivery | None = None
+    # W3C trace context of the dispatch; None: the execution is not traced.
+    traceparent: str | None = None
 
 
 Message = Ping | Assignment | Cancellation

@@ -6,6 +6,8 @@ import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import asdict, dataclass
 from typing import Any, Protocol
 
@@ -13,6 +15,7 @@ from windlass._entry import create_entry
 from windlass._json import encode, loads
 from windlass._parking import WakeCondition
 from windlass._services import NestedRun, WorkflowTarget
+from windlass._trace import SpanRecord, current_traceparent, parse_traceparent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
 from windlass.worker._child_process import ChildProcess
@@ -117,12 +120,14 @@ class RemoteRun:
 
     def start(self) -> None:
         """Sends the execution to a child."""
+        trace = self._services.trace
         header = {
             "source": asdict(self._assignment.source),
             "transient": self._assignment.transient,
             "authorizes_tasks": self._services.authorizes_tasks,
             "park_after_s": self._services.park_after_s,
             "is_cancelled": self._timer is not None,
+            "traceparent": trace.context.traceparent if trace else None,
         }
         self._child = self._pool.assign(self)
         self._child.add_run(self, f"{json.dumps(header)}\n{self._claim.text}".encode())
@@ -167,6 +172,8 @@ class RemoteRun:
                     self.condition = WakeCondition.from_wire(loads(frame.payload))
             case FrameKind.FLUSH:
                 self._child_outbox.notify_when_stored(int(frame.payload))
+            case FrameKind.SPAN:
+                self._record_span(loads(frame.payload))
             case FrameKind.END:
                 self._end()
 
@@ -210,13 +217,29 @@ class RemoteRun:
         for call in self._calls.values():
             call.cancel()
 
+    def _record_span(self, members: Mapping[str, Any]) -> None:
+        trace = self._services.trace
+        if trace is None:
+            return
+        # Code of the workflow could send anything: the trace is that of the run.
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            trace.record(SpanRecord.from_wire(trace.context.trace_id, members))
+
     def _begin_call(self, request: Mapping[str, Any]) -> None:
         if self.is_abandoned:
             return
         number = int(request["id"])
-        call = asyncio.create_task(self._answer(number, request["method"], request["args"]))
+        context = copy_context()
+        context.run(current_traceparent.set, self._traceparent_of(request))
+        answer = self._answer(number, request["method"], request["args"])
+        call = asyncio.create_task(answer, context=context)
         self._calls[number] = call
         call.add_done_callback(lambda _: self._calls.pop(number, None))
+
+    def _traceparent_of(self, request: Mapping[str, Any]) -> str | None:
+        trace, context = self._services.trace, parse_traceparent(request.get("traceparent"))
+        is_own = trace and context and context.trace_id == trace.context.trace_id
+        return context.traceparent if context and is_own else None
 
     async def _answer(self, number: int, method: str, args: list[Any]) -> None:
         try:

@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from windlass._backoff import backoff
 from windlass._json import encode
 from windlass._services import Approval, NestedRun
+from windlass._trace import Trace
 from windlass.errors import (
     ExecutionError,
     RecordedError,
@@ -44,6 +45,7 @@ class RunServices:
         execution_id: str,
         exec_token: str | None,
         confirmation: Confirmation,
+        trace: Trace | None = None,
     ) -> None:
         self._loop = loop
         self._api = api
@@ -51,6 +53,7 @@ class RunServices:
         self._execution_id = execution_id
         self._exec_token = exec_token
         self._confirmation = confirmation
+        self.trace = trace
 
     @property
     def park_after_s(self) -> float | None:

@@ -49,5 +49,7 @@ class Settings:
     # Listener for probes and Prometheus; no port: none.
     health_host: str = "127.0.0.1"
     health_port: int | None = None
+    # Base URL of an OTLP/HTTP receiver for spans; None: none are exported.
+    otlp_endpoint: str | None = None
     # Function `module:name` whose metrics pongs carry.
     metrics_provider: str | None = None

@@ -24,6 +24,7 @@ from windlass.worker._registration import Registration, Session
 from windlass.worker._runner import Runner
 from windlass.worker._settings import Settings
 from windlass.worker._tls import create_ssl_context
+from windlass.worker._tracing import start_tracing
 from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
@@ -75,7 +76,8 @@ class Worker:
         if not await self._run_until_stopped(registration.register()):
             return
         api = HttpApi(http, self._settings, registration)
-        executions = Executions(WorkerContext(api, self._settings, runner))
+        tracing = start_tracing(self._settings)
+        executions = Executions(WorkerContext(api, self._settings, runner, tracing))
         provided = self._start_provider()
         health = Health(self._settings, runner, executions, provided)
         stream = ConnectStream(http, self._settings, registration)
@@ -95,6 +97,8 @@ class Worker:
             listening.cancel()
             await asyncio.gather(listening, return_exceptions=True)
             await executions.close()
+            if tracing is not None:
+                await asyncio.to_thread(tracing.stop)
             if self._pong is not None:
                 await asyncio.wait([self._pong], timeout=STOP_TIMEOUT_S)
                 self._pong.cancel()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from windlass.worker._api import Api
 from windlass.worker._runner import Runner
 from windlass.worker._settings import Settings
+from windlass.worker._tracing import Tracing
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,3 +17,5 @@ class WorkerContext:
     api: Api
     settings: Settings
     runner: Runner
+    # None: spans are not exported.
+    tracing: Tracing | None = None

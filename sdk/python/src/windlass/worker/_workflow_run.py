@@ -10,6 +10,7 @@ from typing import Any
 from windlass._lifecycle import advance_execution
 from windlass._parking import WakeCondition
 from windlass._run import Run
+from windlass._trace import current_traceparent
 from windlass.worker._models import Source
 from windlass.worker._modules import Modules
 
@@ -58,6 +59,8 @@ class WorkflowRun:
 
     async def _work(self) -> None:
         self._entered = True
+        if self._run.trace is not None:
+            current_traceparent.set(self._run.trace.context.traceparent)
         try:
             await advance_execution(self._run, self._body)
         except asyncio.CancelledError:
