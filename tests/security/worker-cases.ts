@@ -14,7 +14,7 @@ const byA =
 const other = '0'.repeat(32)
 const mismatch = (as: string, name: string): Expected => [403, { detail: `Worker identity mismatch: authenticated as '${as}', but accessing endpoint for '${name}'` }]
 
-const ROUTES = ['GET /workers/b/connect', ...['claim', 'checkpoint', 'release', 'progress', 'approvals'].map((verb) => `POST /workers/b/${verb}/${other}`), `GET /workers/b/approvals/${other}/x`, 'POST /workers/b/pong', 'POST /workers/b/secrets/batch']
+const ROUTES = ['GET /workers/b/connect', ...['claim', 'checkpoint', 'release', 'progress', 'logs', 'approvals'].map((verb) => `POST /workers/b/${verb}/${other}`), `GET /workers/b/approvals/${other}/x`, 'POST /workers/b/pong', 'POST /workers/b/secrets/batch']
 
 const identities: WorkerCase[] = [
   ...ROUTES.map((what): WorkerCase => [`N076: ${what} as another worker`, ({ a }) => ({ what, token: a.token }), mismatch('a', 'b')]),
@@ -86,6 +86,7 @@ const secrets = (names: unknown, execution: (fixture: WorkerFixture) => string =
 const rest: WorkerCase[] = [
   ['N085: release of an execution of another worker', ({ b, mine }) => ({ what: `POST /workers/b/release/${mine.execution_id}`, token: b.token, headers: claimHeaders(mine.generation) }), 409],
   ['N085: progress of an execution of another worker', ({ b, mine }) => ({ what: `POST /workers/b/progress/${mine.execution_id}`, token: b.token, body: [{ task_id: 't', task_name: 't', value: 1 }] }), 409],
+  ['N085: captured lines of an execution of another worker', ({ b, mine }) => ({ what: `POST /workers/b/logs/${mine.execution_id}`, token: b.token, body: { first: 0, lines: [] } }), 409],
   ['N085: approval of an execution of another worker', ({ b, mine }) => ({ what: `GET /workers/b/approvals/${mine.execution_id}/x`, token: b.token }), 409],
   ['N085: approval request for an execution of another worker', ({ b, mine }) => ({ what: `POST /workers/b/approvals/${mine.execution_id}`, token: b.token, body: { task_call_id: 'x', task_name: 'x' } }), 409],
   ['N086: secrets for an execution of another worker', secrets(['one'], ({ theirs }) => theirs.execution_id), [403, { detail: 'Worker does not own this execution' }]],

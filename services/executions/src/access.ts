@@ -1,3 +1,4 @@
+import { CapturedLinesService } from '@windlass/proto/windlass/executions/v1/captured_lines'
 import {
   ApprovalsService,
   ExecutionsService,
@@ -41,9 +42,16 @@ export const history: RpcAccess<typeof HistoryService> = {
   queueDepths: allow('gateway'),
 }
 
+/** The gateway checks that a worker holds the claim, and that a reader may read the execution. */
+export const capturedLines: RpcAccess<typeof CapturedLinesService> = {
+  append: allow('gateway'),
+  read: allow('gateway'),
+}
+
 export const rpcs = [
   ...listRpcs(ExecutionsService, executions),
   ...listRpcs(ApprovalsService, approvals),
   ...listRpcs(QueueService, queue),
   ...listRpcs(HistoryService, history),
+  ...listRpcs(CapturedLinesService, capturedLines),
 ]

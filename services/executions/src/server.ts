@@ -1,4 +1,5 @@
 import { openExecutionTokens } from '@windlass/domain/execution-tokens'
+import { CapturedLinesService } from '@windlass/proto/windlass/executions/v1/captured_lines'
 import {
   ApprovalsService,
   ExecutionsService,
@@ -17,6 +18,7 @@ import { WaitingDispatchers } from './engine/waiters.ts'
 import { createExecutionWriter } from './engine/writer.ts'
 import { consumeEvents } from './events.ts'
 import { approvalsHandlers } from './handlers/approvals-service.ts'
+import { capturedLinesHandlers } from './handlers/captured-lines.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
 import { historyHandlers } from './handlers/history-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
@@ -92,6 +94,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
   rpc.serve(HistoryService, historyHandlers(db), access.history)
+  rpc.serve(CapturedLinesService, capturedLinesHandlers(db), access.capturedLines)
   const grpc = await service.listen()
   teardown.add('waiting dispatchers', async () => waiters.close())
   return { grpc }

@@ -29,6 +29,10 @@ async function archived(settings: Settings, ...rows: Finished[]) {
     insert into approvals (approval_id, execution_id, task_call_id, task_name, status, decided_at, reason)
     select gen_random_uuid(), execution_id, 'c', 't', 'rejected', now(), 'line' || chr(10) || 'end'
       from executions`)
+  await given.db.run(sql`
+    insert into captured_lines
+    select execution_id, n, 't_1', 't', 20, 'stdout', 'line ' || n || chr(10) || 'end', 'now', n, n * 10
+      from executions, generate_series(1, 450) as n`)
   const objects = await openObjectStore(settings)
   onTestFinished(() => objects.close())
   const names = async () => {
@@ -45,6 +49,7 @@ const dump = async (db: Db) => ({
       from executions order by execution_id`),
   events: await db.rows(sql`
     select execution_id, seq, event_id, type, value, time from events order by execution_id, seq`),
+  captured_lines: await db.rows(sql`select * from captured_lines order by execution_id, seq`),
   approvals: await db.rows(sql`select * from approvals order by execution_id`),
   tags: await db.rows(sql`select * from execution_tags order by execution_id`),
   finished: await countFinished(db),
@@ -66,6 +71,7 @@ test.each([
   const before = await dump(db)
   await sweep(db, {}, { objects })
   expect(await idsIn(db, 'executions')).toEqual(new Set([ids[3]]))
+  expect(await idsIn(db, 'captured_lines')).toEqual(new Set([ids[3]]))
   expect(await names()).toHaveLength(2)
   const lines: string[] = []
   const deps = { db, objects, write: (line: string) => void lines.push(line) }

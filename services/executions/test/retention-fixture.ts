@@ -104,8 +104,14 @@ export async function sweep(
   )
 }
 
-export const idsIn = async (db: Db, table: 'executions' | 'events' | 'approvals') => {
-  const from = { executions: sql`executions`, events: sql`events`, approvals: sql`approvals` }
+export const idsIn = async (
+  db: Db,
+  table: 'executions' | 'events' | 'approvals' | 'captured_lines',
+) => {
+  const from = {
+    ...{ executions: sql`executions`, events: sql`events`, approvals: sql`approvals` },
+    captured_lines: sql`captured_lines`,
+  }
   const rows = await db.rows<{ execution_id: string }>(
     sql`select distinct execution_id from ${from[table]}`,
   )

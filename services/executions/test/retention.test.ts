@@ -110,24 +110,32 @@ test('an execution that another one waits for: kept until that one is woken', as
 
 test('logs with an age of their own: only the last event stays, the execution and its total too', async () => {
   const { db, ids, client } = await withService({ days: 20, events: 5 }, { days: 5 })
+  await db.run(sql`
+    insert into captured_lines
+    select execution_id, 1, '', '', 20, 'stdout', 'x', 'now', 1, 1 from executions`)
   await sweep(db, { log_days: 10 })
   const log = await client.log({ execution_id: ids[0] ?? '', after_seq: 0, limit: 10 })
   expect(log.entries.map(({ type, seq }) => [type, seq])).toEqual([['WORKFLOW_COMPLETED', 5]])
   expect(log.execution).toMatchObject({ state: 'COMPLETED', input_json: '1' })
   const young = await client.log({ execution_id: ids[1] ?? '', after_seq: 0, limit: 10 })
   expect(young.entries).toHaveLength(2)
+  expect(await idsIn(db, 'captured_lines')).toEqual(new Set([ids[1]]))
   expect((await client.list({ ...filter, limit: 10, offset: 0 })).total).toBe(2)
 })
 
 test('a log that is too large for one transaction: deleted in parts after its execution', async () => {
   const { db, ids } = await withExecutions({ events: 45_000 }, {})
+  await db.run(sql`
+    insert into captured_lines
+    select ${ids[0]}, n, '', '', 20, 'stdout', 'x', 'now', n, n from generate_series(1, 30000) as n`)
   await sweep(db)
   await expectKept(db, [])
   expect(await idsIn(db, 'events')).toEqual(new Set([ids[0]]))
   let rounds = 0
   while (await deleteRemains(db)) rounds++
-  expect(rounds).toBe(3)
+  expect(rounds).toBe(4)
   expect(await idsIn(db, 'events')).toEqual(new Set())
+  expect(await idsIn(db, 'captured_lines')).toEqual(new Set())
 })
 
 test('an idempotency key whose execution was deleted: refused for 24 hours, and nothing runs again', async () => {

@@ -16,17 +16,19 @@ const SECRETS = { execution_id: ID, names: [] }
 const ROUTES: [name: string, path: (worker: string, id: string) => string, body: unknown][] = [
   ['checkpoint', (worker, id) => `/workers/${worker}/checkpoint/${id}`, report],
   ['progress', (worker, id) => `/workers/${worker}/progress/${id}`, []],
+  ['logs', (worker, id) => `/workers/${worker}/logs/${id}`, { first: 0, lines: [] }],
   ['release', (worker, id) => `/workers/${worker}/release/${id}`, undefined],
   ['approvals', (worker, id) => `/workers/${worker}/approvals/${id}`, QUESTION],
 ]
 
 const approvals = { request: async () => ({ status: 'created' }) }
+const capturedLines = { append: async () => ({ last_seq: 0 }) }
 const secrets = { use: async () => ({ entries: [] }) }
 
 test.each(ROUTES)(
   '%s with the execution token: accepted under its claim',
   async (_, path, body) => {
-    const { ask, executions } = await setup({}, { approvals })
+    const { ask, executions } = await setup({}, { approvals, capturedLines })
     expect((await ask(path('w1', ID), token, body)).status).toBe(200)
     const { body: command } = executions.commands.at(-1) ?? {}
     if (command)

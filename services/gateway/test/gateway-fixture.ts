@@ -1,6 +1,7 @@
 import { toRecordedCaller } from '@windlass/domain/caller'
 import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { CapturedLinesService } from '@windlass/proto/windlass/executions/v1/captured_lines'
 import {
   ApprovalsService,
   ExecutionsService,
@@ -44,6 +45,8 @@ export interface FakeServices {
   executions?: FakeHandlers<typeof ExecutionsService>
   /** Absent: executions is of a release without it. */
   history?: FakeHandlers<typeof HistoryService>
+  /** Likewise. */
+  capturedLines?: FakeHandlers<typeof CapturedLinesService>
   fleet?: FakeHandlers<typeof FleetService>
   queue?: FakeHandlers<typeof QueueService>
   identity?: FakeHandlers<typeof IdentityService>
@@ -76,6 +79,9 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
       [ApprovalsService, scripts.approvals ?? {}],
       [QueueService, scripts.queue ?? {}],
       ...(scripts.history ? [[HistoryService, scripts.history] as FakeService] : []),
+      ...(scripts.capturedLines
+        ? [[CapturedLinesService, scripts.capturedLines] as FakeService]
+        : []),
     ),
     SVC_SERVICES__IDENTITY: await serveAll(
       [IdentityService, { ...identity, ...scripts.identity }],

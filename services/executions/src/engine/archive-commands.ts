@@ -17,10 +17,11 @@ const DOCUMENTS = new Set(['input', 'output', 'pause_output', 'routing_inputs', 
 
 /** Prints an archived execution as one JSON object, with its documents as they are. */
 export async function showArchived(objects: ObjectStore, id: string, write: Write): Promise<void> {
-  const { execution, approvals, events } = await find(objects, id)
+  const { execution, approvals, events, captured_lines } = await find(objects, id)
   write(
     `{"execution":${toJson(execution)},` +
-      `"approvals":[${approvals.map(toJson)}],"events":[${events.map(toJson)}]}`,
+      `"approvals":[${approvals.map(toJson)}],"events":[${events.map(toJson)}],` +
+      `"captured_lines":[${captured_lines.map(toJson)}]}`,
   )
 }
 

@@ -13,6 +13,7 @@
  *   {"executions": {…}}      followed by its rows:
  *   {"approvals": {…}}
  *   {"events": {…}}
+ *   {"captured_lines": {…}}
  *
  * Documents (inputs, outputs, values) are texts, so that every character of them is kept. An execution may be in
  * several objects, if a batch was repeated or its log was deleted before it: readers take the longest log.
@@ -26,7 +27,7 @@ import type { ObjectStore } from '@windlass/runtime/object-store/object-store'
 import type { Db } from '@windlass/runtime/postgres/db'
 import * as store from '../store/archive-rows.ts'
 
-/** Log entries that are read at once. */
+/** Log entries or captured lines that are read at once. */
 const PAGE = 200
 export const ARCHIVE_FORMAT = 1
 export const ARCHIVE_FOLDER = 'executions/'
@@ -87,14 +88,20 @@ async function* linesOf(db: Db, columns: store.Columns, ids: readonly string[]) 
     if (execution === undefined) continue
     yield `{"executions":${execution}}\n`
     for (const line of await store.readApprovals(db, columns, id)) yield `{"approvals":${line}}\n`
-    for await (const line of eventsOf(db, columns, id)) yield `{"events":${line}}\n`
+    for (const table of ['events', 'captured_lines'] as const)
+      for await (const line of sequenceOf(db, columns, table, id)) yield `{"${table}":${line}}\n`
   }
 }
 
-async function* eventsOf(db: Db, columns: store.Columns, id: string) {
+async function* sequenceOf(
+  db: Db,
+  columns: store.Columns,
+  table: 'events' | 'captured_lines',
+  id: string,
+) {
   let after = 0
   for (;;) {
-    const page = await store.readEvents(db, columns, { id, after, limit: PAGE })
+    const page = await store.readSequence(db, columns, table, { id, after, limit: PAGE })
     for (const { line } of page) yield line
     const last = page.at(-1)
     if (!last || page.length < PAGE) return

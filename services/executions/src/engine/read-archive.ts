@@ -15,6 +15,7 @@ export interface ArchivedExecution {
   execution: Row
   approvals: Row[]
   events: Row[]
+  captured_lines: Row[]
 }
 
 /** The clocks of gateway and database may differ by this much. */
@@ -83,15 +84,16 @@ export async function* readObject(
     else if (table === 'executions') {
       if (current) yield current
       const requirement = requirements.get(row.requirement_id)
-      current = { requirement, execution: row, approvals: [], events: [] }
+      current = { requirement, execution: row, approvals: [], events: [], captured_lines: [] }
     } else if (current) addRow(current, table, row)
   }
   if (current) yield current
 }
 
-function addRow({ approvals, events }: ArchivedExecution, table: string, row: Row): void {
-  if (table === 'approvals') approvals.push(row)
-  else if (table === 'events') events.push(row)
+/** Adds a row; those of tables that this release does not know are left out. */
+function addRow(archived: ArchivedExecution, table: string, row: Row): void {
+  if (table === 'approvals' || table === 'events' || table === 'captured_lines')
+    archived[table].push(row)
 }
 
 async function* linesOf(name: string, content: Buffer) {
@@ -117,15 +119,16 @@ export const restoreExecution = (
   archived: ArchivedExecution,
 ): Promise<boolean> =>
   db.tx(async (tx) => {
-    const { requirement, execution, approvals, events } = archived
+    const { requirement, execution, approvals } = archived
     const id = idOf(archived)
     if (await store.isBeingDeleted(tx, id))
       throw conflict(`the log of ${id} is still being deleted: try again in some minutes`)
     if (requirement) await store.insertRows(tx, columns, 'requirements', [requirement])
     if ((await store.insertRows(tx, columns, 'executions', [execution])) === 0) return false
     await store.insertRows(tx, columns, 'approvals', approvals)
-    for (let i = 0; i < events.length; i += INSERT_BATCH)
-      await store.insertRows(tx, columns, 'events', events.slice(i, i + INSERT_BATCH))
+    for (const table of ['events', 'captured_lines'] as const)
+      for (let i = 0; i < archived[table].length; i += INSERT_BATCH)
+        await store.insertRows(tx, columns, table, archived[table].slice(i, i + INSERT_BATCH))
     await store.recordRestored(tx, id)
     return true
   })

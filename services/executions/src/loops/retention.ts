@@ -19,7 +19,7 @@
  *   begin
  *     pg_try_advisory_xact_lock   another replica sweeps: this sweep ends
  *     lock the rows that are not locked
- *     delete logs, approvals, rows; subtract them from the totals
+ *     delete logs, captured lines, approvals, rows; subtract them from the totals
  *   commit
  *
  * Guarantees
@@ -27,8 +27,8 @@
  *   - An execution that has not ended is never deleted, nor one whose end is not published, nor one whose
  *     parent has not ended.
  *   - Totals and lists agree at every commit.
- *   - Each transaction deletes at most `batch_size` rows and MAX_EVENTS log entries: the log of an
- *     execution with more is deleted in parts after its row, and `deleted_executions` remembers it.
+ *   - Each transaction deletes at most `batch_size` rows and MAX_EVENTS log entries and captured lines:
+ *     the log of an execution with more is deleted in parts after its row, and `deleted_executions` remembers it.
  *   - A request that repeats an idempotency key within 24 hours never runs again: it is refused if its
  *     execution was deleted.
  *   - Rounds are safe to repeat. A crash loses the position in the sweep only.
@@ -49,7 +49,7 @@ import * as store from '../store/expired.ts'
 
 /** Rows of the index that a round reads at most. */
 const SCAN = 2_000
-/** Log entries in one transaction. */
+/** Log entries and captured lines in one transaction. */
 const MAX_EVENTS = 20_000
 
 export interface RetentionSettings extends RetentionRules {
@@ -123,14 +123,14 @@ const excessOf = async (db: Queries, { max_executions }: RetentionSettings, { ru
 /** The first executions, with at most MAX_EVENTS log entries; larger logs are deleted later. */
 function withinEvents(expired: readonly store.Expired[]): store.Expired[] {
   let events = 0
-  const end = expired.findIndex(({ last_seq }) => {
-    events += isLarge(last_seq) ? 0 : last_seq
+  const end = expired.findIndex(({ log_size }) => {
+    events += isLarge(log_size) ? 0 : log_size
     return events > MAX_EVENTS
   })
   return expired.slice(0, end < 0 ? undefined : end)
 }
 
-const isLarge = (last_seq: number) => last_seq > MAX_EVENTS
+const isLarge = (log_size: number) => log_size > MAX_EVENTS
 
 /** Deletes what a task names of these executions; undefined if another replica sweeps. */
 const deleteBatch = (
@@ -149,7 +149,7 @@ const deleteBatch = (
     if (ids.length === 0) return 0
     if (task.rule === 'logs') await store.deleteLogs(tx, ids)
     else {
-      const large = wanted.filter(({ last_seq }) => isLarge(last_seq))
+      const large = wanted.filter(({ log_size }) => isLarge(log_size))
       await store.deleteExecutions(
         tx,
         ids,

@@ -2,7 +2,12 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { Sql, sql } from '@windlass/runtime/postgres/sql'
 
 /** Tables of an archive. Rows of a table become objects whose members are its columns. */
-export type ArchivedTable = 'requirements' | 'executions' | 'events' | 'approvals'
+export type ArchivedTable =
+  | 'requirements'
+  | 'executions'
+  | 'events'
+  | 'approvals'
+  | 'captured_lines'
 
 interface Column {
   name: string
@@ -20,10 +25,12 @@ export async function readColumns(db: Queries): Promise<Columns> {
     select c.relname as table_name, a.attname as name, format_type(a.atttypid, a.atttypmod) as type
       from pg_attribute a join pg_class c on c.oid = a.attrelid
      where c.relnamespace = current_schema()::regnamespace
-       and c.relname in ('requirements', 'executions', 'events', 'approvals')
+       and c.relname in ('requirements', 'executions', 'events', 'approvals', 'captured_lines')
        and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      order by a.attnum`)
-  const columns: Columns = { requirements: [], executions: [], events: [], approvals: [] }
+  const columns: Columns = {
+    ...{ requirements: [], executions: [], events: [], approvals: [], captured_lines: [] },
+  }
   for (const { table_name, name, type } of rows)
     if (!LEFT_OUT.has(name)) columns[table_name].push({ name, type })
   return columns
@@ -79,16 +86,17 @@ export const readApprovals = (db: Queries, columns: Columns, id: string) =>
     ),
   )
 
-/** A page of a log, after a sequence number. */
-export const readEvents = (
+/** A page of a log or of captured lines, after a sequence number. */
+export const readSequence = (
   db: Queries,
   columns: Columns,
+  table: 'events' | 'captured_lines',
   { id, after, limit }: { id: string; after: number; limit: number },
 ) =>
   db.rows<{ line: string; seq: number }>(sql`
     select line, (line::jsonb->>'seq')::bigint as seq from (${asObjects(
-      columns.events,
-      sql`from events t where t.execution_id = ${id} and t.seq > ${after}
+      columns[table],
+      sql`from ${text(table)} t where t.execution_id = ${id} and t.seq > ${after}
           order by t.seq limit ${limit}`,
     )}) as page`)
 

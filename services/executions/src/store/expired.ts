@@ -2,6 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { CreationPosition, SweepTask, WorkflowName } from '../domain/sweep-plan.ts'
 import { terminalEvents, terminalStates } from './columns.ts'
+import { deleteLines, deleteSome } from './line-rows.ts'
 
 /** Time in which a reserved idempotency key answers with its execution. */
 const KEY_LIFETIME = sql`interval '24 hours'`
@@ -50,7 +51,8 @@ const ageLimit = (days: number): Sql =>
 
 export interface Expired extends CreationPosition {
   created_ms: number
-  last_seq: number
+  /** Entries of the log, and captured lines. */
+  log_size: number
 }
 
 /**
@@ -67,7 +69,9 @@ export const filterExpired = (
 ) =>
   db.rows<Expired>(sql`
     with published as (${publishedUntil})
-    select e.execution_id, e.created_at::text, e.last_seq,
+    select e.execution_id, e.created_at::text,
+           e.last_seq + coalesce((select l.line_count from captured_lines l
+              where l.execution_id = e.execution_id order by l.seq desc limit 1), 0) as log_size,
            floor(extract(epoch from e.created_at) * 1000)::float8 as created_ms
       from executions e, published
      where e.execution_id = any(${ids}::uuid[])
@@ -104,8 +108,8 @@ export async function lockRows(tx: Tx, ids: readonly string[]): Promise<string[]
 }
 
 /**
- * Deletes finished executions with approvals and totals, and the logs of all but those `withLog`. Ids that
- * something may still refer to are recorded.
+ * Deletes finished executions with approvals and totals, and the logs and captured lines of all but those
+ * `withLog`. Ids that something may still refer to are recorded.
  */
 export const deleteExecutions = (
   tx: Tx,
@@ -116,6 +120,10 @@ export const deleteExecutions = (
     tx.run(sql`
       delete from events where execution_id = any(${ids}::uuid[])
          and not execution_id = any(${withLog}::uuid[])`),
+    deleteLines(
+      tx,
+      ids.filter((id) => !withLog.includes(id)),
+    ),
     tx.run(sql`delete from approvals where execution_id = any(${ids}::uuid[])`),
     tx.run(sql`delete from wake_conditions where execution_id = any(${ids}::uuid[])`),
     tx.run(sql`
@@ -135,12 +143,13 @@ export const deleteExecutions = (
       select workflow_namespace, workflow_name, state, -count(*) from deleted group by 1, 2, 3`),
   ])
 
-/** Deletes the logs of finished executions, except for the last event: a reader of the log ends with it. */
+/** Deletes logs and captured lines of finished executions, except for the last event: a reader of the log ends with it. */
 export const deleteLogs = (tx: Tx, ids: readonly string[]): Promise<unknown> =>
   Promise.all([
     tx.run(sql`
       delete from events
        where execution_id = any(${ids}::uuid[]) and type not in ${terminalEvents}`),
+    deleteLines(tx, ids),
     tx.run(sql`
       update executions set log_deleted = true where execution_id = any(${ids}::uuid[])`),
   ])
@@ -156,7 +165,8 @@ export async function deleteOrphanedLog(tx: Tx, limit: number): Promise<boolean>
     delete from events
      where execution_id = ${execution_id} and seq in (
        select seq from events where execution_id = ${execution_id} order by seq limit ${limit})`)
-  if (deleted < limit)
+  const rest = limit - deleted
+  if (rest > 0 && (await deleteSome(tx, execution_id, rest)) < rest)
     await tx.run(sql`
       update deleted_executions set has_log = false where execution_id = ${execution_id}`)
   return true

@@ -1,5 +1,6 @@
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { DispatcherService, FleetService } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
+import { CapturedLinesService } from '@windlass/proto/windlass/executions/v1/captured_lines'
 import {
   ApprovalsService,
   ExecutionsService,
@@ -28,6 +29,7 @@ export function connectServices({ services }: Settings, serviceIdentity: Service
     approvals: connect(ApprovalsService, services.executions, serviceIdentity),
     queue: connect(QueueService, services.executions, serviceIdentity),
     history: connect(HistoryService, services.executions, serviceIdentity),
+    capturedLines: connect(CapturedLinesService, services.executions, serviceIdentity),
     catalog: connect(CatalogService, services.catalog, serviceIdentity),
     dispatcher: connect(DispatcherService, services.dispatcher, serviceIdentity),
     fleet: connect(FleetService, services.dispatcher, serviceIdentity),

@@ -1,7 +1,9 @@
 import { isTerminal } from '@windlass/domain/states'
+import type { CapturedLine } from '@windlass/proto/windlass/executions/v1/captured_lines'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { quote } from '@windlass/runtime/json/json'
+import { levelName } from './line-levels.ts'
 import { detailed } from './views.ts'
 
 /** Internal events that are not sent to clients. */
@@ -77,6 +79,17 @@ export function progressFrame(
     time,
   })
   return frame(seq, 'TASK_PROGRESS', `{${fields}}`)
+}
+
+/** Returns the frame of a captured line; its id is that of the last entry, since lines are not in the log. */
+export function lineFrame(
+  { execution_id, state, seq }: Place,
+  { seq: line, task_id, task_name, level, logger, message, time }: CapturedLine,
+): string {
+  const value = { seq: line, level: levelName(level), logger, message }
+  const entry = { type: 'LOG_LINE', source_id: task_id, name: task_name, time }
+  const fields = fieldsOf(execution_id, state, { ...entry, value_json: JSON.stringify(value) })
+  return frame(seq, 'LOG_LINE', `{${fields}}`)
 }
 
 /**

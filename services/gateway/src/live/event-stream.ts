@@ -1,13 +1,16 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
+import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Fault } from '@windlass/runtime/faults'
 import { isRefusal } from '../access/stream-recheck.ts'
+import type { Clients } from '../clients/connect.ts'
 import {
   closes,
   closingFrame,
   frameOf,
+  lineFrame,
   progressFrame,
   refusalFrame,
   stateAfter,
@@ -34,11 +37,14 @@ export interface StreamRequest {
    * the closing frame no log.
    */
   mayReadLog: () => boolean
+  /** Position of the last captured line that the reader has; absent: it gets none. */
+  linesAfter?: number | undefined
   /** Called when the stream has ended. */
   onEnd?: () => void
 }
 
 export interface EventStreamDeps extends LiveDeps {
+  capturedLines: Clients['capturedLines']
   settings: Settings
 }
 
@@ -64,21 +70,25 @@ export function lastEventId(ctx: RequestContext): number {
 }
 
 class FrameWriter implements StreamSubscriber {
-  readonly #live: LiveDeps
+  readonly #live: EventStreamDeps
   readonly #request: StreamRequest
   readonly #sse: SseStream
   #seq: number
   #state: string
+  #line: number | undefined
 
-  constructor(live: LiveDeps, request: StreamRequest, sse: SseStream) {
+  constructor(live: EventStreamDeps, request: StreamRequest, sse: SseStream) {
     this.#live = live
     this.#request = request
     this.#sse = sse
     this.#seq = request.afterSeq
+    this.#line = request.linesAfter
     this.#state = request.afterSeq === 0 ? 'SCHEDULED' : 'RUNNING'
   }
 
   async replay(entries: readonly LogEntry[], execution: Execution): Promise<void> {
+    // The worker sends its lines before the end of the execution.
+    if (entries.some(closes)) await this.lines()
     let frames = ''
     for (const entry of entries) {
       frames += await this.#frame(entry, () => execution)
@@ -92,6 +102,7 @@ class FrameWriter implements StreamSubscriber {
   }
 
   async entries(entries: readonly LogEntry[], state: string): Promise<void> {
+    if (entries.some(closes)) await this.lines()
     const { executions } = this.#live
     const row = isTerminal(state) ? () => executions.get(this.#request.execution_id) : undefined
     let frames = ''
@@ -106,6 +117,18 @@ class FrameWriter implements StreamSubscriber {
     const place = { execution_id, state: this.#state, seq: this.#seq }
     const hidden = this.#request.mayReadLog() ? {} : { value_json: NO_VALUE }
     this.#sse.send(items.map((item) => progressFrame(place, { ...item, ...hidden })).join(''))
+  }
+
+  async lines(): Promise<void> {
+    const { execution_id } = this.#request
+    while (this.#line !== undefined) {
+      const page = await readLines(this.#live, execution_id, this.#line)
+      const place = { execution_id, state: this.#state, seq: this.#seq }
+      await this.#sse.waitUntilWritable()
+      this.#sse.send(page.lines.map((line) => lineFrame(place, line)).join(''))
+      this.#line = page.lines.at(-1)?.seq ?? this.#line
+      if (!page.more) return
+    }
   }
 
   /** Tells the reader why the stream ends before the execution does. */
@@ -131,6 +154,18 @@ class FrameWriter implements StreamSubscriber {
     return detailed && mayReadLog()
       ? (await this.#live.executions.withLog(execution_id)).log
       : undefined
+  }
+}
+
+const LINES_PAGE = 200
+
+/** Reads the lines after a position; none while a replica of an earlier release does not know them. */
+async function readLines({ capturedLines }: EventStreamDeps, execution_id: string, after: number) {
+  try {
+    return await capturedLines.read({ execution_id, after, limit: LINES_PAGE, min_level: 0 })
+  } catch (error) {
+    if (!(error instanceof UnimplementedRpc)) throw error
+    return { lines: [], more: false }
   }
 }
 

@@ -1,7 +1,7 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { LogGrew, ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
-import { BoundedInbox } from './inbox.ts'
+import { BoundedInbox, type InboxMessage } from './inbox.ts'
 import type { LiveDeps } from './wait-until-settled.ts'
 
 export interface StreamSubscriber {
@@ -10,6 +10,8 @@ export interface StreamSubscriber {
   /** Takes new entries. */
   entries(entries: readonly LogEntry[], state: string): Promise<void>
   progress(items: readonly ProgressItem[]): void
+  /** Sends captured lines that were stored since the last call, if the reader asked for them. */
+  lines(): Promise<void>
 }
 
 interface FollowOptions {
@@ -33,9 +35,12 @@ export async function follow(
   const inbox = new BoundedInbox(signal)
   const stops = await Promise.all([
     subscriptions.grew.subscribe(execution_id, (grew) => inbox.put({ grew })),
-    subscriptions.progress.subscribe(execution_id, ({ items }) => inbox.put({ items })),
+    subscriptions.progress.subscribe(execution_id, ({ items, last_line }) =>
+      inbox.put({ items, hasLines: last_line !== undefined }),
+    ),
   ])
   let seq = following.afterSeq
+  let state: string | undefined
 
   const catchUp = async (): Promise<Execution | undefined> => {
     for (;;) {
@@ -46,6 +51,16 @@ export async function follow(
       seq = entries.at(-1)?.seq ?? Math.min(seq, execution.last_seq)
       if (!more || signal.aborted) return execution
     }
+  }
+  const onMessage = async (message: InboxMessage): Promise<string | undefined> => {
+    if ('grew' in message) {
+      // A poll, which stands for a lost message too.
+      if (message.grew.omitted) await subscriber.lines()
+      return onLogGrew(message.grew)
+    }
+    subscriber.progress(message.items)
+    if (message.hasLines) await subscriber.lines()
+    return state
   }
   /** Returns the state after a signal, once all entries up to it were sent. */
   const onLogGrew = async (grew: LogGrew): Promise<string | undefined> => {
@@ -59,13 +74,15 @@ export async function follow(
   }
 
   try {
-    let state = (await catchUp())?.state
+    await subscriber.lines()
+    state = (await catchUp())?.state
     while (state !== undefined && !isTerminal(state)) {
       const message = await inbox.take()
       if (signal.aborted) return
-      if (message === 'overflow') state = (await catchUp())?.state
-      else if ('grew' in message) state = await onLogGrew(message.grew)
-      else subscriber.progress(message.items)
+      if (message === 'overflow') {
+        await subscriber.lines()
+        state = (await catchUp())?.state
+      } else state = await onMessage(message)
     }
   } finally {
     for (const stop of stops) stop()

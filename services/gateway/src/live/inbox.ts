@@ -1,6 +1,6 @@
 import type { LogGrew, ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 
-export type InboxMessage = { grew: LogGrew } | { items: ProgressItem[] }
+export type InboxMessage = { grew: LogGrew } | { items: ProgressItem[]; hasLines?: boolean }
 
 /** Limit of waiting messages of one reader, in characters of payload. */
 const MAX_LENGTH = 1_048_576

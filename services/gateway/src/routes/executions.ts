@@ -9,7 +9,7 @@ import type { Quotas } from '../access/quotas.ts'
 import type { Caches } from '../cache/create-caches.ts'
 import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
-import { flag } from '../route/fields.ts'
+import { flag, integer } from '../route/fields.ts'
 import { EventStream } from '../route/media.ts'
 import { route } from '../route/route.ts'
 import { type ListDeps, listView, viewOf } from './responses.ts'
@@ -19,6 +19,13 @@ import { searchOf, searchQuery, workflowQuery } from './search-query.ts'
 type Deps = EventStreamDeps & ListDeps & Pick<Caches, 'resolveWorkflow'> & { quotas: Quotas }
 
 const detailed = flag.default(false)
+
+const linesQuery = {
+  /** Also sends what the code wrote with print and logging, as frames `log_line`. */
+  logs: flag.default(false),
+  /** Lines with a greater `seq`: with `logs`, what a reader that reconnects has not got yet. */
+  logs_after: integer({ min: 0 }).default(0),
+}
 
 export const listExecutions = route('get', '/executions', {
   summary: 'List executions, newest first',
@@ -58,7 +65,7 @@ export const listWorkflowExecutions = route(
 export const getExecution = route('get', '/executions/{execution_id}', {
   summary: 'Show an execution, or follow it with mode=stream',
   access: 'may read execution',
-  query: { detailed, mode: z.string().default('sync') },
+  query: { detailed, mode: z.string().default('sync'), ...linesQuery },
   returns: ExecutionView,
   streams: true,
   async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
@@ -70,6 +77,7 @@ export const getExecution = route('get', '/executions/{execution_id}', {
     const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
     return eventStream(deps, {
       ...{ execution_id, afterSeq, onEnd },
+      linesAfter: query.logs ? query.logs_after : undefined,
       ...{ detailed: query.detailed, mayReadLog: () => true },
     })
   },
@@ -78,7 +86,7 @@ export const getExecution = route('get', '/executions/{execution_id}', {
 export const followExecution = route('get', '/executions/{execution_id}/events', {
   summary: 'Follow an execution from the beginning of its log, or from Last-Event-ID',
   access: 'may read execution',
-  query: { detailed },
+  query: { detailed, ...linesQuery },
   returns: EventStream,
   async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
     const execution = await deps.executions.find(execution_id)
@@ -87,6 +95,7 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
     const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
     return eventStream(deps, {
       ...{ execution_id, afterSeq, onEnd },
+      linesAfter: query.logs ? query.logs_after : undefined,
       ...{ detailed: query.detailed, mayReadLog: () => true },
     })
   },

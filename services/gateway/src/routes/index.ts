@@ -2,6 +2,7 @@ import * as apiKeys from './api-keys.ts'
 import * as approvals from './approvals.ts'
 import * as audit from './audit.ts'
 import * as auth from './auth.ts'
+import * as capturedLines from './captured-lines.ts'
 import * as configs from './configs.ts'
 import * as consolePages from './console.ts'
 import * as docs from './docs.ts'
@@ -22,6 +23,7 @@ import * as statistics from './statistics.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
 import * as workerExecutions from './worker-executions.ts'
+import * as workerLines from './worker-lines.ts'
 import * as workerNested from './worker-nested.ts'
 import * as workerSecrets from './worker-secrets.ts'
 import * as workerTokens from './worker-tokens.ts'
@@ -40,6 +42,7 @@ export const routes = [
   ...named(runs),
   ...named(executions),
   ...named(executionLog),
+  ...named(capturedLines),
   ...named(payloads),
   ...named(statistics),
   ...named(workerExecutions),
@@ -48,6 +51,7 @@ export const routes = [
   ...named(workers),
   ...named(workerTokens),
   ...named(workerCalls),
+  ...named(workerLines),
   ...named(workerApprovals),
   ...named(workerNested),
   ...named(workerSecrets),

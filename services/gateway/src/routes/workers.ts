@@ -145,10 +145,17 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
 /**
  * Additions to the original protocol: a registration is renewed with the session token; an execution
  * token is accepted by the routes of a worker that concern its execution; a release may park the
- * execution until a condition is met; the first checkpoint may be the claim, for workers that announce it.
+ * execution until a condition is met; lines that workflows write are stored; the first checkpoint may be the
+ * claim, for workers that announce it.
  */
 const CLAIM_BY_DELIVERY = 'claim_by_delivery'
-const FEATURES = ['session_renewal', 'execution_tokens', 'parking', CLAIM_BY_DELIVERY]
+const FEATURES = [
+  'session_renewal',
+  'execution_tokens',
+  'parking',
+  'captured_lines',
+  CLAIM_BY_DELIVERY,
+]
 
 /** Returns the restrictions of the credential; refuses a registration beyond them. */
 function requireAllowed(grant: WorkerGrant | undefined, claims: RestrictedClaims): Restrictions {

@@ -24,10 +24,12 @@ export interface LogGrew {
   ended: Execution | undefined;
 }
 
-/** executions.<id>.progress: progress of a running task. */
+/** executions.<id>.progress: progress of a running task, or new captured lines. */
 export interface Progress {
   execution_id: string;
   items: ProgressItem[];
+  /** Captured lines were stored up to this one; they must be read. */
+  last_line?: number | undefined;
 }
 
 export interface ProgressItem {
@@ -192,7 +194,7 @@ export const LogGrew: MessageFns<LogGrew> = {
 };
 
 function createBaseProgress(): Progress {
-  return { execution_id: "", items: [] };
+  return { execution_id: "", items: [], last_line: undefined };
 }
 
 export const Progress: MessageFns<Progress> = {
@@ -202,6 +204,9 @@ export const Progress: MessageFns<Progress> = {
     }
     for (const v of message.items) {
       ProgressItem.encode(v!, writer.uint32(18).fork()).join();
+    }
+    if (message.last_line !== undefined) {
+      writer.uint32(24).int64(message.last_line);
     }
     return writer;
   },
@@ -233,6 +238,14 @@ export const Progress: MessageFns<Progress> = {
             }
 
             message.items.push(ProgressItem.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.last_line = longToNumber(reader.int64());
             continue;
           }
         }
