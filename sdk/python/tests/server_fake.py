@@ -43,6 +43,8 @@ class StoredExecution:
     # JSON texts of event values that must not be re-encoded, by their placeholder in `events`.
     raw: dict[str, str] = field(default_factory=dict)
     progress: list[Any] = field(default_factory=list)
+    # Captured lines by claim generation and number.
+    lines: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
     releases: list[str | None] = field(default_factory=list)
     # Number of releases because the process of the execution had ended.
     crashes: int = 0
@@ -221,6 +223,7 @@ class FakeServer:
                 web.post(f"{worker}/checkpoint/{{id}}", self._checkpoint),
                 web.post(f"{worker}/release/{{id}}", self._release),
                 web.post(f"{worker}/progress/{{id}}", self._progress),
+                web.post(f"{worker}/logs/{{id}}", self._lines),
                 web.post(f"{worker}/pong", self._pong),
                 web.post(f"{worker}/secrets/batch", self._secrets),
                 web.post(f"{worker}/approvals/{{id}}", self._request_approval),
@@ -356,6 +359,15 @@ class FakeServer:
 
     async def _progress(self, request: web.Request) -> web.Response:
         self.executions[request.match_info["id"]].progress += await request.json()
+        return web.json_response({"status": "ok"})
+
+    async def _lines(self, request: web.Request) -> web.Response:
+        stored = self.executions[request.match_info["id"]]
+        if refusal := self._fence(request, stored):
+            return refusal
+        body = await request.json()
+        for number, line in enumerate(body["lines"], body["first"]):
+            stored.lines[stored.generation, number] = line
         return web.json_response({"status": "ok"})
 
     async def _pong(self, request: web.Request) -> web.Response:

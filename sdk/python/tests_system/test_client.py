@@ -25,6 +25,8 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 HANG_S = 60.0
 
 SOURCE = """
+import logging
+
 from windlass import ExecutionContext, progress, pause, sleep, task, workflow
 
 
@@ -38,6 +40,19 @@ async def count(n: int) -> int:
 @workflow
 async def counts(ctx: ExecutionContext[int]) -> int:
     return await count(ctx.input)
+
+
+@task
+async def pack(n: int) -> None:
+    for i in range(n):
+        logging.getLogger("shop").warning("box %d is heavy", i)
+
+
+@workflow
+async def writes(ctx: ExecutionContext[int]) -> int:
+    print(ctx.input, "boxes")
+    await pack(ctx.input)
+    return ctx.input
 
 
 @workflow
@@ -83,6 +98,25 @@ async def test_stream_shows_progress_and_every_event_once(client: AsyncClient) -
     internal = ("WORKFLOW_SCHEDULED", "WORKFLOW_CLAIMED")
     assert kept == [one for one in logged if one not in internal]
     assert await handle.result() == 3
+
+
+async def test_logs_show_what_the_code_wrote(client: AsyncClient) -> None:
+    handle = await client.start("writes", 3)
+    assert await handle.result(HANG_S) == 3
+    lines = [line async for line in handle.logs()]
+    assert [(line.task_name, line.level, line.logger, line.message) for line in lines] == [
+        ("", "info", "stdout", "3 boxes"),
+        ("pack", "warning", "shop", "box 0 is heavy"),
+        ("pack", "warning", "shop", "box 1 is heavy"),
+        ("pack", "warning", "shop", "box 2 is heavy"),
+    ]
+    with Client(URL) as blocking:
+        later = await asyncio.to_thread(
+            lambda: list(
+                blocking.execution(handle.execution_id).logs(after=lines[1].seq, level="warning")
+            )
+        )
+    assert later == lines[2:]
 
 
 async def test_cancelled_execution_raises(client: AsyncClient) -> None:

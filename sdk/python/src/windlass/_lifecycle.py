@@ -60,6 +60,8 @@ async def _advance(run: Run, body: Body) -> None:
     except BaseException as error:
         final_event = _to_final_event(run, error)
     await await_children(run.children)
+    if run.capture is not None:
+        run.capture.end()
     if run.guard.signal is not None and final_event[0] is not E.WORKFLOW_CANCELLED:
         # Whatever the body made of it: it must not end as if there were no mismatch.
         final_event = _to_final_event(run, run.guard.signal)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from windlass._entry import Entry, create_entry
 from windlass._environment import Environment
@@ -26,6 +26,22 @@ from windlass.errors import ExecutionContextNotFoundError
 log = logging.getLogger("windlass.run")
 
 THREAD_WARNING_S = 10.0
+
+
+class OutputCapture(Protocol):
+    """Destination of what code in a run writes; `windlass._capture` implements it."""
+
+    def hide(self, values: Iterable[Any]) -> None:
+        """Masks the texts of these values in later lines."""
+
+    def write(self, scope: Scope, stream: str, level: int, text: str) -> None:
+        """Captures printed text."""
+
+    def add(self, scope: Scope, logger: str, level: int, message: str, seconds: float) -> None:
+        """Captures one message of a logger."""
+
+    def end(self) -> None:
+        """Captures printed text whose line was not ended."""
 
 
 class Run:
@@ -69,6 +85,8 @@ class Run:
         self._unrecorded_resume = self.replay.resume
         self._source = f"{context.workflow_name}_{context.execution_id}"
         self.guard = MismatchGuard(self)
+        # Gets what the code writes, in a worker.
+        self.capture: OutputCapture | None = None
         self.parking = Parking(self)
         # Answers of `patched` in this run, by call id.
         self.patches: dict[str, bool] = {}
@@ -107,6 +125,11 @@ class Run:
             call_id = f"{call_id}@{hashlib.sha256(path.encode()).hexdigest()[:12]}"
         n = self._calls[call_id] = self._calls.get(call_id, 0) + 1
         return call_id if n == 1 else f"{call_id}#{n}"
+
+    def hide(self, values: Iterable[Any]) -> None:
+        """Masks values of secrets in what the code writes."""
+        if self.capture is not None:
+            self.capture.hide(values)
 
     def add_thread(self, call_id: str, thread: asyncio.Future[Any]) -> None:
         """Remembers a thread of a call that is no longer awaited but still running."""

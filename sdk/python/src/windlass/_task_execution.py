@@ -279,9 +279,9 @@ class TaskExecution:
     async def _resolve_injected(self) -> dict[str, Any]:
         injected: dict[str, Any] = {}
         if self.options.secret_requests:
-            injected["secrets"] = await self.run.services.fetch_secrets(
-                self.options.secret_requests
-            )
+            secrets = await self.run.services.fetch_secrets(self.options.secret_requests)
+            self.run.hide(secrets.values())
+            injected["secrets"] = secrets
         if self.options.config_requests:
             names = [name.format(**self.call.arguments) for name in self.options.config_requests]
             injected["config"] = await self.run.services.fetch_configs(names)

@@ -20,4 +20,6 @@ async def previous_secret(name: str) -> Any:
     scope = require_scope()
     if not scope.call_id:
         raise ExecutionContextNotFoundError("previous_secret can be called only inside a task")
-    return (await scope.run.services.fetch_secrets([name], previous=True))[name]
+    values = await scope.run.services.fetch_secrets([name], previous=True)
+    scope.run.hide(values.values())
+    return values[name]

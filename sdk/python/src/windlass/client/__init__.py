@@ -30,7 +30,7 @@ from windlass.client._errors import (
     UnavailableError,
 )
 from windlass.client._handle import Handle
-from windlass.client._models import ExecutionRow, ScheduleRow, TickRow, UploadedWorkflow
+from windlass.client._models import ExecutionRow, LogLine, ScheduleRow, TickRow, UploadedWorkflow
 from windlass.client._schedules import Schedules
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "ExecutionRow",
     "Handle",
     "InvalidRequestError",
+    "LogLine",
     "NotAuthenticatedError",
     "NotFoundError",
     "PermissionDeniedError",

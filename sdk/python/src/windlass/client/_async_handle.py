@@ -20,11 +20,14 @@ from windlass.client._errors import (
     ExecutionPausedError,
     UnavailableError,
 )
+from windlass.client._models import LogLine
 from windlass.client._transport import FIRST_DELAY_S, MAX_DELAY_S, Transport
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 
 O = TypeVar("O")  # noqa: E741
+
+LINES_PAGE = 500
 
 TERMINAL = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
 _END = {E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED, E.WORKFLOW_CANCELLED}
@@ -69,6 +72,26 @@ class AsyncHandle(Generic[O]):
             text = json.dumps(exported, indent=2)
             await asyncio.to_thread(Path(path).write_text, text, "utf-8")
         return exported
+
+    async def logs(
+        self, *, after: int = 0, level: str = "debug", task_id: str | None = None
+    ) -> AsyncIterator[LogLine]:
+        """Yields what the code has written with `print` and `logging` so far, oldest first.
+
+        Lines after the one with `seq` `after`, of at least a `level`, and with `task_id` of one
+        call only. Pages are read when they are needed.
+        """
+        query: dict[str, Any] = {"after": after, "level": level, "limit": LINES_PAGE}
+        if task_id is not None:
+            query["task_id"] = task_id
+        path = f"/executions/{self.execution_id}/logs"
+        while True:
+            page = await self._transport.request("GET", path, query=query)
+            for members in page["lines"]:
+                query["after"] = members["seq"]
+                yield LogLine.from_json(members)
+            if not page["more"]:
+                return
 
     async def result(
         self,

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, cast
 from windlass.client._async_client import AsyncClient
 from windlass.client._async_handle import AsyncHandle
 from windlass.client._caller import Caller
+from windlass.client._models import LogLine
 from windlass.client._targets import Target
 from windlass.domain.events import ExecutionEvent
 
@@ -40,6 +41,14 @@ class Handle(Generic[O]):
     def stream(self) -> Iterator[ExecutionEvent]:
         """Yields the events from the first one to the end, as they happen, with progress."""
         return self._caller.iterate(lambda client: self._on(client).stream())
+
+    def logs(
+        self, *, after: int = 0, level: str = "debug", task_id: str | None = None
+    ) -> Iterator[LogLine]:
+        """Yields what the code has written so far; see `AsyncHandle.logs`."""
+        return self._caller.iterate(
+            lambda client: self._on(client).logs(after=after, level=level, task_id=task_id)
+        )
 
     def resume(self, body: Any = None) -> None:
         """Resumes the paused execution with a body; see `AsyncHandle.resume`."""

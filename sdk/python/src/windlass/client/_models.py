@@ -30,6 +30,29 @@ class ExecutionRow(_Row):
 
 
 @dataclass(frozen=True, slots=True)
+class LogLine(_Row):
+    """Line that the code of an execution wrote.
+
+    Attributes:
+        seq: position among the lines of the execution.
+        task_id: call of the task that wrote it; empty for the body of the workflow.
+        task_name: name of the task.
+        level: `"debug"`, `"info"`, `"warning"`, `"error"` or `"critical"`.
+        logger: name of the logger; `"stdout"` or `"stderr"` for what was printed.
+        message: the text, which may have several lines.
+        time: ISO 8601.
+    """
+
+    seq: int
+    task_id: str
+    task_name: str
+    level: str
+    logger: str
+    message: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
 class UploadedWorkflow(_Row):
     """Workflow of an uploaded file; `version` is None and `metadata` is set after a dry run."""
 

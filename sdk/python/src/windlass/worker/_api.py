@@ -76,6 +76,13 @@ class Api(Protocol):
     ) -> None:
         """Publishes progress to readers of the execution."""
 
+    @property
+    def stores_lines(self) -> bool:
+        """True if the server stores what workflows write."""
+
+    async def store_lines(self, execution_id: str, body: bytes, generation: str | None) -> None:
+        """Stores captured lines of the execution; repeating it stores no line twice."""
+
     async def pong(self, body: bytes) -> None:
         """Answers a ping."""
 

@@ -9,10 +9,15 @@ import os
 import selectors
 import socket
 import sys
+import threading
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
+from windlass import _capture
+from windlass._capture import Capture
 from windlass._children import track_children
 from windlass._entry import Entry
 from windlass._parking import WakeCondition
@@ -48,6 +53,7 @@ def run_child(parent: socket.socket, settings: dict[str, Any]) -> int:
     loop.set_task_factory(track_children)
     loop.set_default_executor(ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="windlass-task"))
     asyncio.set_event_loop(loop)
+    _capture.install()
     child = Child(loop, settings)
     loop.run_until_complete(loop.create_unix_connection(lambda: child, sock=parent))
     while not child.is_closed:
@@ -177,6 +183,8 @@ class ChildRun:
             version=self._source.version,
             trace=None if context is None else Trace(context, self._send_span),
         )
+        if assignment["captures_lines"]:
+            self._run.capture = Capture(LineSender(number, send, loop).send)
         self._park_after_s: float | None = assignment["park_after_s"]
         if assignment["is_cancelled"]:
             self._run.request_cancel()
@@ -209,6 +217,36 @@ class ChildRun:
                 self._journal.on_taken(int(frame.payload))
             case FrameKind.STORED:
                 self._journal.on_stored(int(frame.payload))
+
+
+class LineSender:
+    """Sends captured lines to the worker; those of another thread in the next turn of the loop."""
+
+    def __init__(
+        self,
+        number: int,
+        send: Callable[[FrameKind, int, bytes], None],
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self._number = number
+        self._send = send
+        self._loop = loop
+        self._thread = threading.get_ident()
+        self._unsent: deque[str] = deque()
+
+    def send(self, line: str) -> None:
+        """Sends a line. From the thread of the loop, it has left the process on return."""
+        self._unsent.append(line)
+        if threading.get_ident() == self._thread:
+            self._send_all()
+        elif len(self._unsent) == 1:
+            # Fails if the loop is closed, at the end of the process.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._send_all)
+
+    def _send_all(self) -> None:
+        while self._unsent:
+            self._send(FrameKind.LINE, self._number, self._unsent.popleft().encode())
 
 
 class ChildJournal:

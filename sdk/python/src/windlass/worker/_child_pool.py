@@ -97,6 +97,7 @@ from itertools import count
 
 from windlass.worker._child_process import ChildProcess
 from windlass.worker._confine import resident_bytes
+from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._remote_run import RemoteRun
@@ -146,9 +147,11 @@ class ChildPool:
         claim: Claim,
         services: RunServices,
         progress: ProgressBuffer,
+        lines: LineBuffer | None,
     ) -> RemoteRun:
         """Creates the run of a claimed execution."""
-        return RemoteRun(self, next(self._run_numbers), assignment, claim, services, progress)
+        number = next(self._run_numbers)
+        return RemoteRun(self, number, assignment, claim, services, progress, lines)
 
     def assign(self, run: RemoteRun) -> ChildProcess:
         """Returns the child for a run: one of its own, or the one with the fewest executions."""

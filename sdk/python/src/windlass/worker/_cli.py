@@ -101,6 +101,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         preload=tuple(arguments.preload),
         log_level=arguments.log_level,
         log_format=arguments.log_format,
+        capture_logs=not arguments.no_capture_logs,
         health_host=arguments.health_host,
         health_port=arguments.health_port,
         metrics_provider=arguments.metrics_provider,

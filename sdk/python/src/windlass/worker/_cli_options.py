@@ -182,6 +182,12 @@ OPTIONS = (
         one_of("debug", "info", "warning", "error"),
         "info",
     ),
+    Option(
+        "no_capture_logs",
+        "keep what workflows write on this machine: the server does not store it",
+        parse=switch,
+        default=False,
+    ),
     Option("health_port", "port of /live, /ready and /metrics; default: none", "PORT", tcp_port),
     Option(
         "health_host",

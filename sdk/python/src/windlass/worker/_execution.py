@@ -14,6 +14,7 @@ from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._confirmation import Confirmation
 from windlass.worker._delivery import DeliveryResult, deliver, release
 from windlass.worker._delta import Delta
+from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
@@ -43,6 +44,9 @@ class Execution:
         self._progress = ProgressBuffer(
             loop, worker_context.api, self.execution_id, claim.generation
         )
+        self._lines = None
+        if worker_context.api.stores_lines:
+            self._lines = LineBuffer(loop, worker_context.api, self.execution_id, claim.generation)
         self._confirmation = Confirmation(
             worker_context.api, claim, assignment.delivery, self.supersede
         )
@@ -56,7 +60,9 @@ class Execution:
             self._confirmation,
             self._span.trace if self._span else None,
         )
-        self._run = worker_context.runner.create_run(assignment, claim, services, self._progress)
+        self._run = worker_context.runner.create_run(
+            assignment, claim, services, self._progress, self._lines
+        )
         self._outbox = self._run.outbox
         self._is_lost = False
         self._settled_as: str | None = None
@@ -72,13 +78,15 @@ class Execution:
 
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
-        if self._span is None or self._span.trace is None:
-            return await self._run_to_end()
-        current_traceparent.set(self._span.trace.context.traceparent)
+        if self._span is not None and self._span.trace is not None:
+            current_traceparent.set(self._span.trace.context.traceparent)
         try:
             await self._run_to_end()
         finally:
-            self._span.end("superseded" if self._is_lost else self.outcome)
+            if self._span is not None and self._span.trace is not None:
+                self._span.end("superseded" if self._is_lost else self.outcome)
+            if self._lines is not None:
+                self._lines.close()
 
     async def _run_to_end(self) -> None:
         started_at = time.monotonic()
@@ -124,11 +132,17 @@ class Execution:
         deadline_s = None
         if delta.state.is_resting:
             await self._progress.flush()
+            await self._flush_lines()
             deadline_s = self._settings.terminal_deadline_s
         result = await self._post_checkpoint(body, deadline_s)
         if result is DeliveryResult.DELIVERED:
             self._outbox.on_stored(len(delta.events))
         return result
+
+    async def _flush_lines(self) -> None:
+        # While the execution is held: afterwards the server accepts none of its lines.
+        if self._lines is not None:
+            await self._lines.flush()
 
     async def _post_checkpoint(self, body: bytes, deadline_s: float | None) -> DeliveryResult:
         async def post() -> None:
@@ -151,6 +165,7 @@ class Execution:
     async def _end_unsettled(self, result: DeliveryResult) -> None:
         if result is DeliveryResult.NOT_OWNED:
             return
+        await self._flush_lines()
         if result is DeliveryResult.REFUSED:
             # The server would reject these entries from any worker. Failing the execution now is
             # better than leaving it in the state RUNNING.

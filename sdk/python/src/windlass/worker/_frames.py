@@ -37,6 +37,7 @@ class FrameKind(IntEnum):
     PARK = 23  # JSON of the condition; the end of the run follows
     FLUSH = 24  # number of entries so far; STORED follows once they are stored
     SPAN = 25  # JSON of a span that has ended
+    LINE = 26  # JSON of a captured line
 
 
 class InvalidFrame(Exception):

@@ -94,6 +94,14 @@ class HttpApi:
     ) -> None:
         await self._post_for(execution_id, f"/progress/{execution_id}", body, generation)
 
+    @property
+    def stores_lines(self) -> bool:
+        has_feature = "captured_lines" in self._registration.session.features
+        return self._settings.capture_logs and has_feature
+
+    async def store_lines(self, execution_id: str, body: bytes, generation: str | None) -> None:
+        await self._post_for(execution_id, f"/logs/{execution_id}", body, generation)
+
     async def pong(self, body: bytes) -> None:
         await self._post("/pong", body)
 

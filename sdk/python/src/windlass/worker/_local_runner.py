@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
+from windlass import _capture
+from windlass._capture import Capture
 from windlass._parking import WakeCondition
 from windlass._run import Run
+from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._modules import Modules
 from windlass.worker._outbox import Outbox
@@ -21,6 +25,7 @@ class LocalRunner:
     def __init__(self) -> None:
         self._user_loop = UserLoop()
         self._modules = Modules()
+        self._end_capture: Callable[[], None] | None = None
 
     @property
     def lag_s(self) -> float:
@@ -29,6 +34,7 @@ class LocalRunner:
 
     async def start(self) -> None:
         """Starts the thread."""
+        self._end_capture = _capture.install()
         self._user_loop.start()
 
     def create_run(
@@ -37,9 +43,10 @@ class LocalRunner:
         claim: Claim,
         services: RunServices,
         progress: ProgressBuffer,
+        lines: LineBuffer | None,
     ) -> LocalRun:
         """Creates the run of a claimed execution."""
-        return LocalRun(self._user_loop, self._modules, assignment, claim, services)
+        return LocalRun(self._user_loop, self._modules, assignment, claim, services, lines)
 
     def probe(self) -> float:
         """Probes the loop; returns for how long an earlier probe is unanswered."""
@@ -47,6 +54,8 @@ class LocalRunner:
 
     async def stop(self, timeout_s: float) -> bool:
         """Stops the loop. Returns False if user code still occupies one of its threads."""
+        if self._end_capture is not None:
+            self._end_capture()
         return self._user_loop.stop(timeout_s)
 
 
@@ -63,6 +72,7 @@ class LocalRun:
         assignment: Assignment,
         claim: Claim,
         services: RunServices,
+        lines: LineBuffer | None,
     ) -> None:
         self._user_loop = user_loop
         self.outbox = Outbox(asyncio.get_running_loop(), user_loop.loop)
@@ -76,6 +86,8 @@ class LocalRun:
             version=assignment.source.version,
             trace=services.trace,
         )
+        if lines is not None:
+            self._run.capture = Capture(lines.add)
         self._workflow_run = WorkflowRun(modules, assignment.source, self._run, self.outbox.close)
         if services.park_after_s is not None:
             self._workflow_run.enable_parking(services.park_after_s, self._on_park)

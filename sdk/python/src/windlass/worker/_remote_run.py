@@ -21,6 +21,7 @@ from windlass.domain.state import ExecutionState
 from windlass.worker._child_process import ChildProcess
 from windlass.worker._child_services import to_error_members
 from windlass.worker._frames import ChildFrame, FrameKind
+from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._outbox import MAX_PENDING_EVENTS, Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
@@ -100,6 +101,7 @@ class RemoteRun:
         claim: Claim,
         services: RunServices,
         progress: ProgressBuffer,
+        lines: LineBuffer | None,
     ) -> None:
         self.number = number
         self.execution_id = claim.context.execution_id
@@ -114,6 +116,7 @@ class RemoteRun:
         self._claim = claim
         self._services = services
         self._progress = progress
+        self._lines = lines
         self._child: ChildProcess | None = None
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -126,6 +129,7 @@ class RemoteRun:
             "transient": self._assignment.transient,
             "authorizes_tasks": self._services.authorizes_tasks,
             "park_after_s": self._services.park_after_s,
+            "captures_lines": self._lines is not None,
             "is_cancelled": self._timer is not None,
             "traceparent": trace.context.traceparent if trace else None,
         }
@@ -162,6 +166,9 @@ class RemoteRun:
             case FrameKind.PROGRESS:
                 if not self.is_abandoned:
                     self._progress.add_item(frame.payload.decode())
+            case FrameKind.LINE:
+                if not self.is_abandoned and self._lines is not None:
+                    self._lines.add(frame.payload.decode())
             case FrameKind.CALL:
                 self._begin_call(loads(frame.payload))
             case FrameKind.DROP_CALL:

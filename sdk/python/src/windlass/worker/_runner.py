@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from windlass._parking import WakeCondition
+from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._outbox import Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
@@ -46,8 +47,9 @@ class Runner(Protocol):
         claim: Claim,
         services: RunServices,
         progress: ProgressBuffer,
+        lines: LineBuffer | None,
     ) -> RunHandle:
-        """Creates the run of a claimed execution."""
+        """Creates the run of a claimed execution; `lines` gets what its code writes."""
 
     def probe(self) -> float:
         """Probes the loops of user code; returns how long none of them has answered, in seconds."""

@@ -41,6 +41,8 @@ class Settings:
     log_level: str = "info"
     # `text` or `json`.
     log_format: str = "text"
+    # Sends what workflows write to the server, which stores it with their execution.
+    capture_logs: bool = True
     # Files (PEM): authority of the server's certificate, and a client certificate with its key.
     ca_file: str | None = None
     client_cert: str | None = None

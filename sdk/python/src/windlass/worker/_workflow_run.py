@@ -68,6 +68,8 @@ class WorkflowRun:
         except BaseException:
             log.exception("failed to run execution %s", self._run.context.execution_id)
         finally:
+            if self._run.capture is not None:
+                self._run.capture.end()
             self._on_end()
 
     async def _body(self) -> Any:
