@@ -4,10 +4,10 @@ import {
   type ChainedEntry,
   detailOf,
   GENESIS,
-  type HashedEntry,
   hashEntry,
   objects,
 } from './audit.ts'
+import type { HashedEntry } from './audit-chain.ts'
 
 const recorded = (seq: number, changes: Partial<HashedEntry> = {}): HashedEntry => ({
   seq,

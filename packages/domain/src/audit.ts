@@ -40,6 +40,7 @@
  * The exported file and the remaining log verify as one chain.
  */
 import { createHash } from 'node:crypto'
+import { ChainLinks, canonicalTextOf, type HashedEntry, type HexHead } from './audit-chain.ts'
 import { INTERNAL_ISSUER } from './caller.ts'
 
 /** Names of the audited actions. */
@@ -119,22 +120,6 @@ export function detailOf(detail: Record<string, unknown> = {}): string {
   return JSON.stringify({ omitted_chars: text.length, sha256 })
 }
 
-/** The members of an entry that its hash covers. */
-export interface HashedEntry {
-  /** 1, 2, 3, … */
-  seq: number
-  /** RFC 3339 in UTC, to the millisecond. */
-  at: string
-  subject: string
-  issuer: string
-  key_prefix: string
-  request_id: string
-  action: string
-  object: string
-  outcome: string
-  detail_json: string
-}
-
 /** Hash before the first entry. */
 export const GENESIS = Buffer.alloc(32)
 
@@ -144,13 +129,7 @@ export const GENESIS = Buffer.alloc(32)
  * outcome, detail (as a string).
  */
 export function hashEntry(previous: Uint8Array, entry: HashedEntry): Buffer {
-  const { seq, at, subject, issuer, key_prefix, request_id } = entry
-  const { action, object, outcome, detail_json } = entry
-  const canonical = JSON.stringify([
-    ...[seq, at, subject, issuer, key_prefix, request_id],
-    ...[action, object, outcome, detail_json],
-  ])
-  return createHash('sha256').update(previous).update(canonical, 'utf8').digest()
+  return createHash('sha256').update(previous).update(canonicalTextOf(entry), 'utf8').digest()
 }
 
 /** Number and hash of an entry. Noted elsewhere, it proves every entry up to it. */
@@ -161,78 +140,39 @@ export interface Head {
 
 export type ChainedEntry = HashedEntry & { previous_hash: Buffer; hash: Buffer }
 
+const toHex = ({ seq, hash }: Head): HexHead => ({ seq, hash: hash.toString('hex') })
+
 /** Verifies a chain entry by entry, from the first, and collects its problems. */
 export class AuditChainVerifier {
-  readonly problems: string[] = []
-  #seq = 0
-  #hash: Buffer = GENESIS
-  readonly #remembered: Head | undefined
-  /** The entry before the first one of a log whose beginning is not there. */
-  #base: Head | undefined
-  #isBasePruned = false
+  readonly #links: ChainLinks
 
   /** `start` is the last entry of a verified part, from which the entries continue. */
   constructor(remembered?: Head, start: Head = { seq: 0, hash: GENESIS }) {
-    this.#remembered = remembered
-    this.#seq = start.seq
-    this.#hash = start.hash
+    this.#links = new ChainLinks(remembered && toHex(remembered), toHex(start))
+  }
+
+  get problems(): string[] {
+    return this.#links.problems
   }
 
   /** The last verified entry. */
   get head(): Head {
-    return { seq: this.#seq, hash: this.#hash }
+    const { seq, hash } = this.#links.head
+    return { seq, hash: Buffer.from(hash, 'hex') }
   }
 
   /** Verifies the next entry. After a break it continues from what the entry itself claims. */
   verifyNext(entry: ChainedEntry): void {
-    const { seq, previous_hash, hash } = entry
-    if (this.#seq === 0 && seq > 1) this.#base = { seq: seq - 1, hash: previous_hash }
-    else if (seq > this.#seq + 1) this.#missing(this.#seq + 1, seq - 1)
-    else if (seq <= this.#seq) this.problems.push(`entry ${seq} is out of order`)
-    else if (!previous_hash.equals(this.#hash))
-      this.problems.push(
-        seq === 1
-          ? 'entry 1 does not begin the chain'
-          : `entry ${seq} does not continue entry ${seq - 1}: one of them was changed`,
-      )
-    if (!hashEntry(previous_hash, entry).equals(hash))
-      this.problems.push(`entry ${seq} was changed`)
-    if (seq === this.#remembered?.seq && !hash.equals(this.#remembered.hash))
-      this.problems.push(`entry ${seq} is not the one that was remembered`)
-    if (this.#base && prunesUpTo(entry, this.#base)) this.#isBasePruned = true
-    this.#seq = seq
-    this.#hash = hash
+    const { previous_hash, hash } = entry
+    this.#links.verifyNext(entry, {
+      previous: previous_hash.toString('hex'),
+      claimed: hash.toString('hex'),
+      actual: hashEntry(previous_hash, entry).toString('hex'),
+    })
   }
 
   /** Verifies that the chain reaches the head that the log claims and the head that was noted. */
   verifyEnd(claimed: Head): void {
-    if (this.#base) this.#verifyBase(this.#base)
-    const last = Math.max(claimed.seq, this.#remembered?.seq ?? 0)
-    if (last > this.#seq) this.#missing(this.#seq + 1, last)
-    else if (claimed.seq < this.#seq || !claimed.hash.equals(this.#hash))
-      this.problems.push('the head of the log is not its last entry')
+    this.#links.verifyEnd(toHex(claimed))
   }
-
-  /** Verifies that the entries before the first one were pruned, and that the noted head is not among them. */
-  #verifyBase({ seq, hash }: Head): void {
-    const remembered = this.#remembered
-    if (!this.#isBasePruned) this.#missing(1, seq)
-    else if (remembered?.seq === seq && !remembered.hash.equals(hash))
-      this.problems.push(`entry ${seq} is not the one that was remembered`)
-    else if (remembered && remembered.seq < seq)
-      this.problems.push(`entry ${remembered.seq} was pruned: verify it with the exported file`)
-  }
-
-  #missing(from: number, to: number): void {
-    this.problems.push(
-      from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`,
-    )
-  }
-}
-
-/** True if this entry records that the log was pruned up to that one. */
-function prunesUpTo({ action, outcome, detail_json }: HashedEntry, { seq, hash }: Head): boolean {
-  if (action !== 'audit.prune' || outcome !== 'done') return false
-  const detail = JSON.parse(detail_json) as { to_seq?: unknown; to_hash?: unknown }
-  return detail.to_seq === seq && detail.to_hash === hash.toString('hex')
 }
