@@ -3,7 +3,7 @@ import type { TLSSocket } from 'node:tls'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { invalid } from '@windlass/runtime/faults'
 import type { RequestContext } from '../http/request-context.ts'
-import type { ConsoleSessions } from './console-session.ts'
+import { type ConsoleSessions, idOf } from './console-session.ts'
 
 export interface CookieDeps {
   settings: Settings
@@ -63,6 +63,12 @@ export function requireSafeCookie(ctx: RequestContext, settings: Settings): void
     throw invalid(
       'Sign in by HTTPS: set [svc.server].tls_cert, or public_url to the https:// address of the proxy',
     )
+}
+
+/** Id of the session whose cookie a request has, whoever owns it. */
+export function sessionIdOf(ctx: RequestContext, settings: Settings): string | undefined {
+  const token = cookieOf(ctx, settings)
+  return token === undefined ? undefined : idOf(token)
 }
 
 /** Header that stores the token of a new session, for at most `maxAgeMs`. */

@@ -11,10 +11,15 @@
  * A cookie is sent by every page of the browser, also by one of another site. It counts only together
  * with a header that pages of other sites cannot set, on a request that the browser marks as one of this
  * origin. Worker routes never read it.
+ *
+ * A principal can list its sessions and end each: an index by principal has their ids, which are the
+ * hashes of the tokens. A session that an earlier release opened is not listed.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { unavailable } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis/redis'
+import type { Caller } from './caller.ts'
+import { indexKeyOf, SessionIndex } from './console-session-index.ts'
 
 const TOKEN_BYTES = 32
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
@@ -22,6 +27,7 @@ const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const CIPHER = 'aes-256-gcm'
 const PREFIX = 'console:'
+const MAX_AGENT_CHARS = 200
 /** A use is written down when the last one was written this long ago. */
 const TOUCH_MS = 60_000
 
@@ -31,6 +37,22 @@ interface Stored {
   used: number
   /** Nonce, tag and encrypted credential, in base64. */
   sealed: string
+  /** Key of the index that lists it; absent in a session of an earlier release. */
+  index?: string
+  /** The beginning of the User-Agent header of the sign-in. */
+  agent?: string
+}
+
+export type Owner = Pick<Caller, 'subject' | 'issuer'>
+
+/** A session without what gives access. */
+export interface SessionSummary {
+  id: string
+  /** Milliseconds since 1970. */
+  created: number
+  /** To the minute. */
+  used: number
+  agent: string
 }
 
 interface Lifetimes {
@@ -42,9 +64,11 @@ export class ConsoleSessions {
   readonly #redis: Redis
   readonly #lifetimes: Lifetimes
   readonly #now: () => number
+  readonly #index: SessionIndex
 
   constructor(redis: Redis, lifetimes: Lifetimes, now = Date.now) {
     this.#redis = redis
+    this.#index = new SessionIndex(redis)
     this.#lifetimes = lifetimes
     this.#now = now
   }
@@ -53,29 +77,74 @@ export class ConsoleSessions {
     return this.#lifetimes.maxAgeMs
   }
 
-  /** Stores a credential; returns the token for the cookie. Throws `unavailable` without Redis. */
-  async open(credential: string): Promise<string> {
+  /** Stores a credential of a principal; returns the token for the cookie. Throws `unavailable` without Redis. */
+  async open(credential: string, owner: Owner, agent = ''): Promise<string> {
     const token = randomBytes(TOKEN_BYTES).toString('base64url')
     const now = this.#now()
-    await this.#write(token, { created: now, used: now, sealed: seal(token, credential) })
+    const index = indexKeyOf(owner)
+    const sealed = seal(token, credential)
+    const stored = {
+      created: now,
+      used: now,
+      sealed,
+      index,
+      agent: agent.slice(0, MAX_AGENT_CHARS),
+    }
+    await this.#write(idOf(token), stored)
+    const excess = await available(this.#index.add(index, idOf(token), this.maxAgeMs))
+    await Promise.all(excess.map((id) => this.#end(id)))
     return token
   }
 
   /** Returns the credential of a session; undefined for one that has ended or never was. */
   async credentialOf(token: string): Promise<string | undefined> {
     if (!TOKEN.test(token)) return undefined
-    const text = await available(this.#redis.get(keyOf(token)))
-    if (text === null) return undefined
-    const stored = JSON.parse(text) as Stored
+    const stored = await this.#read(idOf(token))
+    if (!stored) return undefined
     const now = this.#now()
-    if (this.#leftOf(stored, now) <= 0) return undefined
-    if (now - stored.used >= TOUCH_MS) await this.#write(token, { ...stored, used: now })
+    if (now - stored.used >= TOUCH_MS) await this.#write(idOf(token), { ...stored, used: now })
     return unseal(token, stored.sealed)
   }
 
   /** Ends a session; one that has ended is no error. */
   async close(token: string): Promise<void> {
-    if (TOKEN.test(token)) await available(this.#redis.set(keyOf(token), '', 'PX', 1))
+    if (!TOKEN.test(token)) return
+    const id = idOf(token)
+    const stored = await this.#read(id)
+    await this.#end(id)
+    if (stored?.index) await available(this.#index.remove(stored.index, id))
+  }
+
+  /** Sessions of a principal that have not ended, newest first. */
+  async list(owner: Owner): Promise<SessionSummary[]> {
+    const ids = await available(this.#index.list(indexKeyOf(owner)))
+    const found = await Promise.all(ids.map((id) => this.#read(id)))
+    return ids.flatMap((id, i) => {
+      const stored = found[i]
+      return stored
+        ? [{ id, created: stored.created, used: stored.used, agent: stored.agent ?? '' }]
+        : []
+    })
+  }
+
+  /** Ends a session of a principal by its id; returns false if the principal has none of this id. */
+  async revoke(owner: Owner, id: string): Promise<boolean> {
+    const index = indexKeyOf(owner)
+    if (!(await available(this.#index.list(index))).includes(id)) return false
+    await this.#end(id)
+    await available(this.#index.remove(index, id))
+    return true
+  }
+
+  async #read(id: string): Promise<Stored | undefined> {
+    const text = await available(this.#redis.get(PREFIX + id))
+    if (!text) return undefined
+    const stored = JSON.parse(text) as Stored
+    return this.#leftOf(stored, this.#now()) > 0 ? stored : undefined
+  }
+
+  async #end(id: string): Promise<void> {
+    await available(this.#redis.set(PREFIX + id, '', 'PX', 1))
   }
 
   #leftOf({ created, used }: Stored, now: number): number {
@@ -83,14 +152,15 @@ export class ConsoleSessions {
     return Math.min(used + idleMs, created + maxAgeMs) - now
   }
 
-  async #write(token: string, stored: Stored): Promise<void> {
+  async #write(id: string, stored: Stored): Promise<void> {
     const left = Math.max(1, Math.ceil(this.#leftOf(stored, this.#now())))
-    await available(this.#redis.set(keyOf(token), JSON.stringify(stored), 'PX', left))
+    await available(this.#redis.set(PREFIX + id, JSON.stringify(stored), 'PX', left))
   }
 }
 
-const keyOf = (token: string) =>
-  PREFIX + createHash('sha256').update(token, 'utf8').digest('base64url')
+/** Name of a session, which its token cannot be computed from. */
+export const idOf = (token: string): string =>
+  createHash('sha256').update(token, 'utf8').digest('base64url')
 
 const cipherKeyOf = (token: string) =>
   Buffer.from(

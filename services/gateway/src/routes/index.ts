@@ -12,6 +12,7 @@ import * as explain from './explain-execution.ts'
 import * as forecasts from './forecasts.ts'
 import * as health from './health.ts'
 import * as me from './me.ts'
+import * as ownSessions from './own-sessions.ts'
 import * as payloads from './payloads.ts'
 import * as principals from './principals.ts'
 import * as roles from './roles.ts'
@@ -69,5 +70,6 @@ export const routes = [
   ...named(health),
   ...named(docs),
   ...named(signIn),
+  ...named(ownSessions),
   ...named(consolePages),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -3,6 +3,7 @@ import { Fault, invalid } from '@windlass/runtime/faults'
 import { exactClientAddress } from '@windlass/runtime/http/client-address'
 import { z } from 'zod'
 import { type AuthenticateToken, isApiKey } from '../access/api-key.ts'
+import type { Caller } from '../access/caller.ts'
 import { endSession, isOfConsole, requireSafeCookie, setCookie } from '../access/console-cookie.ts'
 import type { ConsoleSessions } from '../access/console-session.ts'
 import type { GuessLimit } from '../access/guess-limit.ts'
@@ -42,22 +43,26 @@ export const openSession = route('post', '/console/session', {
       throw invalid('Authentication is off: no sign-in is needed')
     requireSafeCookie(ctx, settings)
     const key = body.api_key.trim()
-    const check = async () => ({ valid: await isAccepted(key, ctx, deps) })
-    const { valid } = await signInGuesses.verify(ctx, key, check)
-    if (!valid) throw new Fault('unauthenticated', 'Invalid or expired API key')
-    setCookie(ctx, settings, await consoleSessions.open(key), consoleSessions.maxAgeMs)
+    const { caller } = await signInGuesses.verify(ctx, key, () => check(key, ctx, deps))
+    if (!caller) throw new Fault('unauthenticated', 'Invalid or expired API key')
+    const token = await consoleSessions.open(key, caller, ctx.header('user-agent'))
+    setCookie(ctx, settings, token, consoleSessions.maxAgeMs)
     return { status: 'success' as const, message: 'Signed in' }
   },
 })
 
-async function isAccepted(key: string, ctx: RequestContext, deps: Deps): Promise<boolean> {
-  if (!isApiKey(key)) return false
+interface Checked {
+  valid: boolean
+  caller?: Caller
+}
+
+async function check(key: string, ctx: RequestContext, deps: Deps): Promise<Checked> {
+  if (!isApiKey(key)) return { valid: false }
   const address = exactClientAddress(ctx.req, deps.settings.server.trusted_proxies)
   try {
-    await deps.authenticateToken(key, address)
-    return true
+    return { valid: true, caller: await deps.authenticateToken(key, address) }
   } catch (error) {
-    if (error instanceof Fault && error.kind === 'unauthenticated') return false
+    if (error instanceof Fault && error.kind === 'unauthenticated') return { valid: false }
     throw error
   }
 }
