@@ -11,7 +11,7 @@ import { Stamp } from '../bootstrap/stamp.mjs'
 const CONSOLE = path.join(PROJECT, 'packages/console')
 const TARGET = path.join(PROJECT, 'services/gateway/dist/console')
 /** Packages whose sources are part of the console. */
-const SOURCES = ['console', 'api-client', 'runtime'].map((name) => `packages/${name}/src`)
+const SOURCES = ['console', 'api-client', 'domain', 'runtime'].map((name) => `packages/${name}/src`)
 const OTHERS = [
   ...['index.html', 'vite.config.ts', 'package.json'].map((name) => `packages/console/${name}`),
   ...['pnpm-lock.yaml', 'scripts/console/console-files.ts'],

@@ -34,8 +34,20 @@ async def greet(ctx: ExecutionContext[str]):
 
 const WAIT = { timeout: 60_000, interval: 100 }
 
+/** Objects of the administration, with names that a page could take for markup. */
+async function seedAdministration({ requestOk, createAccount }: AuthSystem): Promise<void> {
+  for (const kind of ['secrets', 'configs']) {
+    const body = { name: 'token <b>', value: 'x', namespaces: ['default'] }
+    await requestOk(`POST /admin/${kind}`, { body })
+  }
+  const permissions = ['workflow:*:*:read', 'workflow:team:*:run']
+  await requestOk('POST /admin/roles', { body: { name: 'runners', permissions } })
+  await createAccount(['runners'], 'robot')
+}
+
 /** Uploads workflows and starts each once; returns the ids of the executions by workflow. */
-export async function seed({ upload, requestOk }: AuthSystem): Promise<Record<string, string>> {
+export async function seed(system: AuthSystem): Promise<Record<string, string>> {
+  const { upload, requestOk } = system
   expect((await upload(SOURCE)).status).toBe(200)
   const ids: Record<string, string> = {}
   for (const name of ['checkout', 'give_back', 'greet']) {
@@ -52,6 +64,7 @@ export async function seed({ upload, requestOk }: AuthSystem): Promise<Record<st
       async () => expect((await requestOk(`GET /executions/${ids[name]}`)).state).toBe(state),
       WAIT,
     )
+  await seedAdministration(system)
   return ids
 }
 
@@ -74,4 +87,24 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   ['approvals', 'Approvals'],
   ['schedules', 'Schedules'],
   ['workers', 'Workers'],
+  ['queue', 'Queue'],
+  ['access', 'Access'],
+  ['access/robot', 'robot'],
+  ['roles', 'Access'],
+  ['roles/admin', 'admin'],
+  ['roles/runners', 'runners'],
+  ['secrets', 'Secrets'],
+  ['secrets/token%20%3Cb%3E', 'token <b>'],
+  ['configs', 'Configs'],
+  ['audit', 'Audit'],
+  ['settings', 'Settings'],
+]
+
+/** Screens that a caller without rights may open, and the text that names the missing permission. */
+export const FORBIDDEN: [path: string, permission: string][] = [
+  ['access', 'admin:principals:read'],
+  ['roles', 'admin:roles:read'],
+  ['secrets', 'admin:secrets:read'],
+  ['configs', 'config:*:read'],
+  ['audit', 'admin:audit:read'],
 ]

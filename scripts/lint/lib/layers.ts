@@ -43,7 +43,7 @@ const PACKAGES: Record<string, string[]> = {
   'api-client': ['proto', 'runtime', 'domain'],
   'python-analysis': ['proto', 'runtime', 'domain'],
   cli: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
-  console: ['runtime', 'api-client'],
+  console: ['runtime', 'domain', 'api-client'],
   testcontainers: ['api-client'],
   testkit: ['proto', 'runtime', 'domain', 'rpc', 'api-client'],
 }

@@ -23,6 +23,12 @@ export const workflowAddress = (namespace: string, name: string, values?: Values
   address(`workflows/${part(namespace)}/${part(name)}`, values)
 export const startAddress = (namespace: string, name: string, values?: Values) =>
   address(`start/${part(namespace)}/${part(name)}`, values)
+export const principalAddress = (subject: string, issuer: string) =>
+  address(`access/${part(subject)}`, { issuer })
+export const roleAddress = (name: string) => address(`roles/${part(name)}`)
+/** Of a secret or a config. */
+export const entryAddress = (kind: string, name: string) => address(`${kind}/${part(name)}`)
+export const scheduleAddress = (id: string) => address(`schedules/${part(id)}`)
 export const workerAddress = (name: string) => address(`workers/${part(name)}`)
 
 /** Decoded segments of a path; one that cannot be decoded stays as it is. */

@@ -1,20 +1,11 @@
-import { useEffect, useState } from 'preact/hooks'
 import { FILTER_STATES, viewOf } from '../format/states.ts'
 import { changed } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
+import { TextFilter, type TextFilterView } from '../ui/text-filter.tsx'
 
 const PATH = 'executions'
-const TYPING_MS = 250
-
-interface TextFilterView {
-  /** Parameter of `GET /executions`. */
-  name: string
-  label: string
-  example: string
-}
 
 /** Filters that are typed; the first two are always shown. */
 export const TEXT_FILTERS: readonly TextFilterView[] = [
@@ -84,33 +75,3 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
 /** The states with another one, or without one that was chosen. */
 const toggled = (states: readonly string[], one: string): string =>
   (states.includes(one) ? states.filter((state) => state !== one) : [...states, one]).join(',')
-
-interface TextProps {
-  view: TextFilterView
-  query: URLSearchParams
-  to: (values: Record<string, string | undefined>) => string
-}
-
-/** A filter that is typed; the address follows when typing pauses. */
-function TextFilter({ view: { name, label, example }, query, to }: TextProps) {
-  const given = query.get(name) ?? ''
-  const [text, setText] = useState(given)
-  useEffect(() => setText(given), [given])
-  useEffect(() => {
-    if (text === given) return
-    const timer = setTimeout(() => navigate(to({ [name]: text }), { replace: true }), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [text, given])
-  return (
-    <label class="text-filter">
-      <span>{label}</span>
-      <input
-        type="search"
-        value={text}
-        placeholder={example}
-        spellcheck={false}
-        onInput={(event) => setText(event.currentTarget.value)}
-      />
-    </label>
-  )
-}

@@ -2,13 +2,12 @@ import { type ExecutionPage, listExecutions } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count } from '../format/time.ts'
 import { changed, wholeOf } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
-import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
+import { Pager } from '../ui/pager.tsx'
 import { ExecutionFilters, TEXT_FILTERS } from './execution-filters.tsx'
 import { useHeldRows } from './held-rows.ts'
 
@@ -40,7 +39,14 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       {answer.data?.cut && (
         <p class="stale">The search ended at its bound: narrow it with a workflow or a time.</p>
       )}
-      {answer.data && <Pager query={query} page={answer.data} />}
+      {answer.data && (
+        <Pager
+          {...answer.data}
+          shown={answer.data.executions.length}
+          isExact={answer.data.total_exact ?? true}
+          to={(row) => changed(PATH, query, { offset: row })}
+        />
+      )}
     </Page>
   )
 }
@@ -83,28 +89,5 @@ function NoRows({ isFiltered }: { isFiltered: boolean }) {
         </code>
       </p>
     </Empty>
-  )
-}
-
-function Pager({ query, page }: { query: URLSearchParams; page: ExecutionPage }) {
-  const { offset, limit, total, total_exact = true, executions } = page
-  if (offset === 0 && total <= limit) return null
-  const at = (to: number) => changed(PATH, query, { offset: to > 0 ? to : undefined })
-  return (
-    <nav class="pager" aria-label="Pages">
-      <span class="num">
-        {count(Math.min(offset + 1, total))}–{count(offset + executions.length)} of {totalOf(page)}
-      </span>
-      <button type="button" disabled={offset === 0} onClick={() => navigate(at(offset - limit))}>
-        <Icon name="left" /> Newer
-      </button>
-      <button
-        type="button"
-        disabled={total_exact && offset + limit >= total}
-        onClick={() => navigate(at(offset + limit))}
-      >
-        Older <Icon name="right" />
-      </button>
-    </nav>
   )
 }

@@ -29,6 +29,17 @@ const SCREENS: Record<string, () => Promise<Screen>> = {
   approvals: async () => (await import('../screens/approvals.tsx')).ApprovalsScreen,
   schedules: async () => (await import('../screens/schedules.tsx')).SchedulesScreen,
   execution: async () => (await import('../screens/execution.tsx')).ExecutionScreen,
+  queue: async () => (await import('../screens/queue.tsx')).QueueScreen,
+  access: async () => (await import('../screens/access.tsx')).AccessScreen,
+  principal: async () => (await import('../screens/principal.tsx')).PrincipalScreen,
+  roles: async () => (await import('../screens/roles.tsx')).RolesScreen,
+  role: async () => (await import('../screens/role.tsx')).RoleScreen,
+  secrets: async () => (await import('../screens/entries.tsx')).SecretsScreen,
+  secret: async () => (await import('../screens/entry.tsx')).SecretScreen,
+  configs: async () => (await import('../screens/entries.tsx')).ConfigsScreen,
+  config: async () => (await import('../screens/entry.tsx')).ConfigScreen,
+  audit: async () => (await import('../screens/audit.tsx')).AuditScreen,
+  settings: async () => (await import('../screens/settings.tsx')).SettingsScreen,
 }
 
 const loaded = new Map<string, Screen>([['executions', ExecutionsScreen]])
@@ -38,7 +49,14 @@ const SINGLE: Record<string, string | undefined> = {
   executions: 'execution',
   workflows: 'workflow',
   workers: 'worker',
+  access: 'principal',
+  roles: 'role',
+  secrets: 'secret',
+  configs: 'config',
 }
+
+/** Screens that another entry of the navigation leads to. */
+const BELOW: Record<string, string | undefined> = { start: 'workflows', roles: 'access' }
 
 const screenOf = (first: string, rest: string[]) =>
   (rest.length > 0 ? SINGLE[first] : undefined) ?? (first || 'home')
@@ -57,7 +75,7 @@ export function App() {
   if (error instanceof StatusError && error.status === 401)
     return <SignIn onSignedIn={() => renew(refresh)} />
   return (
-    <Shell place={place} current={first === 'start' ? 'workflows' : first}>
+    <Shell place={place} current={BELOW[first] ?? first}>
       <Opened name={name} rest={rest} place={place} />
     </Shell>
   )

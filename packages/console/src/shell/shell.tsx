@@ -4,6 +4,7 @@ import { Icon, type IconName } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { AccessBar } from './access-bar.tsx'
 import { Foot } from './foot.tsx'
+import { Keyboard } from './keyboard.tsx'
 
 interface Entry {
   to: string
@@ -15,9 +16,15 @@ const ENTRIES: Entry[] = [
   { to: '', label: 'Home', icon: 'home' },
   { to: 'executions', label: 'Executions', icon: 'list' },
   { to: 'workflows', label: 'Workflows', icon: 'flow' },
+  { to: 'queue', label: 'Queue', icon: 'queue' },
   { to: 'approvals', label: 'Approvals', icon: 'check' },
   { to: 'schedules', label: 'Schedules', icon: 'clock' },
   { to: 'workers', label: 'Workers', icon: 'worker' },
+  { to: 'secrets', label: 'Secrets', icon: 'key' },
+  { to: 'configs', label: 'Configs', icon: 'sliders' },
+  { to: 'access', label: 'Access', icon: 'people' },
+  { to: 'audit', label: 'Audit', icon: 'scroll' },
+  { to: 'settings', label: 'Settings', icon: 'gear' },
 ]
 
 interface Props {
@@ -55,6 +62,7 @@ export function Shell({ current, children }: Props) {
             ))}
           </ul>
           <Foot />
+          <Keyboard />
         </nav>
         <main id="main" tabIndex={-1}>
           {children}

@@ -1,43 +1,23 @@
 import { useEffect, useState } from 'preact/hooks'
-
-const KEY = 'windlass-theme'
-const THEMES = ['system', 'light', 'dark'] as const
-type Theme = (typeof THEMES)[number]
-
-/** The kept choice; `system` where the browser forbids storage. */
-function keptTheme(): Theme {
-  try {
-    return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system'
-  } catch {
-    return 'system'
-  }
-}
-
-function keepTheme(theme: Theme): void {
-  try {
-    localStorage.setItem(KEY, theme)
-  } catch {
-    // It lasts until the page is left.
-  }
-}
+import { chooseTheme, keptTheme, showTheme, THEME_CHANGED, THEMES, type Theme } from './theme.ts'
 
 /** Light, dark, or as the system has it. */
 export function ThemeSwitch() {
   const [theme, setTheme] = useState(keptTheme)
   useEffect(() => {
-    if (theme === 'system') delete document.documentElement.dataset.theme
-    else document.documentElement.dataset.theme = theme
-  }, [theme])
+    showTheme(keptTheme())
+    const update = (event: Event) => setTheme((event as CustomEvent<Theme>).detail)
+    window.addEventListener(THEME_CHANGED, update)
+    return () => window.removeEventListener(THEME_CHANGED, update)
+  }, [])
   return (
     <label class="theme">
       <span>Theme</span>
       <select
         value={theme}
-        onChange={(event) => {
-          const chosen = THEMES.find((one) => one === event.currentTarget.value) ?? 'system'
-          keepTheme(chosen)
-          setTheme(chosen)
-        }}
+        onChange={(event) =>
+          chooseTheme(THEMES.find((one) => one === event.currentTarget.value) ?? 'system')
+        }
       >
         {THEMES.map((one) => (
           <option key={one}>{one}</option>

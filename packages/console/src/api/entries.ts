@@ -1,0 +1,53 @@
+import { membersOf, quote, stringOf } from '@windlass/runtime/json/json'
+import { read, send } from './server.ts'
+
+/** Secrets and configs have the same routes. */
+export type EntryKind = 'secrets' | 'configs'
+
+export interface EntryRow {
+  name: string
+  /** Patterns of the namespaces and workflows that may use it; null: all. */
+  namespaces?: string[] | null
+  workflows?: string[] | null
+  version?: number
+  /** Until then the value before this one can be read. */
+  previous_until?: string | null
+}
+
+export interface EntryDraft {
+  name: string
+  /** JSON text, sent as it is. */
+  value: string
+  namespaces: string[] | null
+  workflows: string[] | null
+  /** Seconds for which the value before stays readable. */
+  keep_previous?: number | undefined
+}
+
+const pathOf = (kind: EntryKind, name: string) => `/admin/${kind}/${encodeURIComponent(name)}`
+
+/** Names and patterns, without values. */
+export const listEntries = (kind: EntryKind, signal?: AbortSignal) =>
+  read<EntryRow[]>(`/admin/${kind}`, { detailed: 'true' }, signal)
+
+/** Reads a value as JSON text; reading a secret is recorded in the audit log. */
+export async function readValue(kind: EntryKind, name: string): Promise<string> {
+  const answer = await send({ method: 'GET', path: pathOf(kind, name) })
+  return membersOf(answer)?.get('value') ?? 'null'
+}
+
+/** Creates or replaces an entry; returns the server's message. */
+export async function putEntry(kind: EntryKind, draft: EntryDraft): Promise<string> {
+  const { name, value, keep_previous, ...patterns } = draft
+  const members = [
+    `"name":${quote(name)}`,
+    `"value":${value}`,
+    ...Object.entries(patterns).map(([member, one]) => `${quote(member)}:${JSON.stringify(one)}`),
+    ...(keep_previous === undefined ? [] : [`"keep_previous":${keep_previous}`]),
+  ]
+  const answer = await send({ method: 'POST', path: `/admin/${kind}`, body: `{${members}}` })
+  return stringOf(membersOf(answer)?.get('message')) ?? ''
+}
+
+export const deleteEntry = (kind: EntryKind, name: string) =>
+  send({ method: 'DELETE', path: pathOf(kind, name) })

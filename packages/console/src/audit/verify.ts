@@ -1,0 +1,62 @@
+/**
+ * Verifies the audit chain in the browser: every entry is read and hashed here, so the result does not
+ * depend on what the server says about itself. `windlass audit verify` does the same.
+ */
+import { ChainLinks, canonicalTextOf, type HexHead } from '@windlass/domain/audit-chain'
+import { type AuditEntry, toEntries } from './entry.ts'
+
+export interface VerifiedChain {
+  problems: string[]
+  entries: number
+  /** The last entry; noted elsewhere, it proves every entry up to it. */
+  head: HexHead
+}
+
+interface Source {
+  /** Reads entries after a number, oldest first. */
+  readPage(after: number): Promise<{ entries: string; head: HexHead }>
+  /** Called with the number of entries that are verified and the last number of the log. */
+  onProgress(done: number, last: number): void
+}
+
+/** Reads `SEQ:HASH`; undefined for another text. */
+export function toHead(text: string): HexHead | undefined {
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
+  return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
+}
+
+/** Verifies the whole chain, and that it contains the head that was noted. */
+export async function verifyChain(
+  { readPage, onProgress }: Source,
+  noted?: HexHead,
+): Promise<VerifiedChain> {
+  const links = new ChainLinks(noted)
+  let entries = 0
+  for (;;) {
+    const after = links.head.seq
+    const page = await readPage(after)
+    const list = toEntries(page.entries)
+    const hashes = await Promise.all(list.map(hashOf))
+    for (const [i, entry] of list.entries()) {
+      const { previous_hash: previous, hash: claimed } = entry
+      links.verifyNext(entry, { previous, claimed, actual: hashes[i] ?? '' })
+    }
+    entries += list.length
+    onProgress(entries, page.head.seq)
+    // The log may have grown since the page before; the head is that of this page.
+    const { seq } = links.head
+    if (seq <= after || seq >= page.head.seq) {
+      links.verifyEnd(page.head)
+      return { problems: links.problems, entries, head: links.head }
+    }
+  }
+}
+
+const BYTE = /../g
+
+async function hashOf(entry: AuditEntry): Promise<string> {
+  const previous = (entry.previous_hash.match(BYTE) ?? []).map((hex) => Number.parseInt(hex, 16))
+  const text = new TextEncoder().encode(canonicalTextOf(entry))
+  const digest = await crypto.subtle.digest('SHA-256', Uint8Array.from([...previous, ...text]))
+  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+}

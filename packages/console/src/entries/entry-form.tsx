@@ -1,0 +1,87 @@
+import { useState } from 'preact/hooks'
+import { type EntryKind, type EntryRow, putEntry } from '../api/entries.ts'
+import { useRefusal } from '../api/permissions.ts'
+import { fieldText, wordsOf } from '../format/words.ts'
+import { problemOfJson } from '../start/form.ts'
+import { FormField, FormPanel } from '../ui/form-panel.tsx'
+import { KINDS } from './kinds.ts'
+
+interface Props {
+  kind: EntryKind
+  /** The entry whose value is replaced; a new one if undefined. */
+  entry?: EntryRow
+  onSaved: (name: string) => void
+}
+
+const HOUR_S = 3_600
+
+/** The value as JSON text: what is JSON is sent as it is, other text as a string. */
+function toJson(text: string, isText: boolean): string {
+  if (isText) return JSON.stringify(text)
+  const problem = problemOfJson(text)
+  if (problem) throw new Error(`The value is no JSON: ${problem}`)
+  return text
+}
+
+/** Patterns of a field; null, which is all, for none. */
+const patternsOf = (fields: FormData, name: string) => {
+  const patterns = wordsOf(fieldText(fields, name))
+  return patterns.length === 0 ? null : patterns
+}
+
+/** Creates an entry, or replaces the value and the patterns of one. */
+export function EntryForm({ kind, entry, onSaved }: Props) {
+  const { one, manage } = KINDS[kind]
+  const refusal = useRefusal(manage)
+  const [isText, setText] = useState(true)
+  const save = async (fields: FormData) => {
+    const name = entry?.name ?? fieldText(fields, 'name')
+    const hours = fieldText(fields, 'keep_hours')
+    await putEntry(kind, {
+      name,
+      value: toJson(String(fields.get('value') ?? ''), isText),
+      namespaces: patternsOf(fields, 'namespaces'),
+      workflows: patternsOf(fields, 'workflows'),
+      keep_previous: hours === '' ? undefined : Math.round(Number(hours) * HOUR_S),
+    })
+    onSaved(name)
+  }
+  return (
+    <FormPanel
+      title={entry ? 'Replace the value' : `New ${one}`}
+      icon={entry ? 'again' : 'plus'}
+      submit={entry ? 'Replace the value' : `Create the ${one}`}
+      refusal={refusal}
+      run={save}
+    >
+      {!entry && (
+        <FormField label="Name">
+          <input name="name" required maxLength={255} spellcheck={false} />
+        </FormField>
+      )}
+      <FormField label="The value is">
+        <select
+          value={isText ? 'text' : 'json'}
+          onChange={(event) => setText(event.currentTarget.value === 'text')}
+        >
+          <option value="text">text</option>
+          <option value="json">JSON</option>
+        </select>
+      </FormField>
+      <FormField label="Value" isWide>
+        <textarea name="value" rows={3} required spellcheck={false} autoComplete="off" />
+      </FormField>
+      <FormField label="Namespaces that may use it" hint="Empty: all. * stands for any characters">
+        <input name="namespaces" defaultValue={entry?.namespaces?.join(', ')} spellcheck={false} />
+      </FormField>
+      <FormField label="Workflows that may use it" hint="Empty: all">
+        <input name="workflows" defaultValue={entry?.workflows?.join(', ')} spellcheck={false} />
+      </FormField>
+      {kind === 'secrets' && entry && (
+        <FormField label="Hours for which the old value stays readable" hint="Empty: none">
+          <input name="keep_hours" type="number" min={0} max={720} step="any" />
+        </FormField>
+      )}
+    </FormPanel>
+  )
+}

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest'
+import { entriesFor } from './entries.ts'
+
+const KNOWN = {
+  workflows: [
+    { namespace: 'default', name: 'checkout' },
+    { namespace: 'team', name: 'audit_report' },
+  ],
+  actions: [{ kind: 'action', label: 'Sign out', to: () => {} }],
+}
+const labels = (text: string) => entriesFor(text, KNOWN).map(({ label }) => label)
+
+test('no text: all screens, actions and workflows', () => {
+  expect(labels('')).toContain('Audit')
+  expect(labels('')).toContain('Sign out')
+  expect(labels('')).toContain('Run default/checkout')
+})
+
+test('a text: those that begin with it first, then those that have it, then a search', () => {
+  expect(labels('audit')).toEqual([
+    'Audit',
+    'team/audit_report',
+    'Run team/audit_report',
+    'Executions whose error has “audit”',
+  ])
+  expect(labels('check run')[0]).toBe('Run default/checkout')
+})
+
+test('an id or its beginning: the execution or a search', () => {
+  const id = '0123456789abcdef0123456789abcdef'
+  expect(entriesFor(id.toUpperCase(), KNOWN)[0]).toMatchObject({ to: `executions/${id}` })
+  expect(entriesFor('01ab', KNOWN)[0]).toMatchObject({ to: 'executions?id=01ab' })
+})

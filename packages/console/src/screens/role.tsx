@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks'
+import { RoleEffect } from '../access/role-effect.tsx'
+import {
+  changeRole,
+  cloneRole,
+  getRole,
+  type Role,
+  type RoleChange,
+  type Simulation,
+  simulateRole,
+} from '../api/access.ts'
+import { useRefusal } from '../api/permissions.ts'
+import { useQuery } from '../api/use-query.ts'
+import { fieldText, wordsOf } from '../format/words.ts'
+import { roleAddress } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
+import type { ScreenProps } from '../shell/app.tsx'
+import { Loaded } from '../ui/feedback.tsx'
+import { FormField, FormPanel } from '../ui/form-panel.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Page } from '../ui/page.tsx'
+import { useAct } from '../ui/use-act.ts'
+
+/** One role: its permissions, and whom a change of them would concern. */
+export function RoleScreen({ rest: [name = ''] }: ScreenProps) {
+  const answer = useQuery(`role ${name}`, (signal) => getRole(name, signal))
+  const { data } = answer
+  return (
+    <Page title={name} aside={data?.built_in && <span class="badge">built in</span>}>
+      <Loaded answer={answer}>
+        {(role) => (
+          <>
+            {role.built_in ? (
+              <BuiltIn role={role} />
+            ) : (
+              <Change key={role.permissions.join()} role={role} onDone={answer.refresh} />
+            )}
+            <Clone name={role.name} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+const BuiltIn = ({ role }: { role: Role }) => (
+  <section class="card" aria-label="Permissions">
+    <h2>Permissions</h2>
+    <p class="faint">A built-in role cannot be changed; a copy of it can.</p>
+    <ul class="mono">
+      {role.permissions.map((one) => (
+        <li key={one}>{one}</li>
+      ))}
+    </ul>
+  </section>
+)
+
+/** The change that makes one list of permissions the other. */
+function changeOf(before: readonly string[], after: readonly string[]): RoleChange {
+  return {
+    add_permissions: after.filter((one) => !before.includes(one)),
+    remove_permissions: before.filter((one) => !after.includes(one)),
+  }
+}
+
+interface Tried {
+  change: RoleChange
+  /** The text that was tried; another text has to be tried again. */
+  text: string
+  effect: Simulation
+}
+
+/** Permissions as text: a change is made only after its effect was shown. */
+function Change({ role, onDone }: { role: Role; onDone: () => void }) {
+  const stored = role.permissions.join('\n')
+  const [text, setText] = useState(stored)
+  const [tried, setTried] = useState<Tried>()
+  const refusal = useRefusal('admin:roles:manage')
+  const { isBusy, failure, act } = useAct()
+  const simulate = (change: RoleChange) =>
+    act(async () => {
+      setTried(undefined)
+      setTried({ change, text, effect: await simulateRole(role.name, change) })
+    })
+  const make = (change: RoleChange) =>
+    act(async () => {
+      await changeRole(role.name, change)
+      if (change.delete) navigate('roles')
+      else onDone()
+    })
+  const isShown = tried?.text === text
+  return (
+    <section class="card role-change" aria-label="Permissions">
+      <label class="form-field wide">
+        <span>Permissions, one in each line</span>
+        <textarea
+          rows={Math.min(20, role.permissions.length + 3)}
+          spellcheck={false}
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+      </label>
+      <div class="actions">
+        <button
+          type="button"
+          disabled={isBusy || text === stored}
+          onClick={() => simulate(changeOf(role.permissions, wordsOf(text)))}
+        >
+          <Icon name="search" /> Show what changes
+        </button>
+        <button type="button" disabled={isBusy} onClick={() => simulate({ delete: true })}>
+          Show what its deletion changes
+        </button>
+      </div>
+      {failure && (
+        <p class="failure-text" role="alert">
+          {failure}
+        </p>
+      )}
+      {isShown && (
+        <>
+          <RoleEffect effect={tried.effect} />
+          <div class="actions">
+            <button
+              type="button"
+              class={tried.change.delete ? 'danger' : 'primary'}
+              disabled={isBusy || refusal !== undefined}
+              title={refusal}
+              onClick={() => make(tried.change)}
+            >
+              {tried.change.delete ? 'Delete the role' : 'Make the change'}
+            </button>
+            {refusal && <span class="faint">{refusal}</span>}
+          </div>
+        </>
+      )}
+    </section>
+  )
+}
+
+function Clone({ name }: { name: string }) {
+  const refusal = useRefusal('admin:roles:manage')
+  const clone = async (fields: FormData) => {
+    const copy = fieldText(fields, 'name')
+    await cloneRole(name, copy)
+    navigate(roleAddress(copy))
+  }
+  return (
+    <FormPanel title="Copy" icon="copy" submit="Create the copy" refusal={refusal} run={clone}>
+      <FormField label="Name of the copy">
+        <input name="name" required maxLength={128} pattern="[\w.\-]+" spellcheck={false} />
+      </FormField>
+    </FormPanel>
+  )
+}

@@ -1,0 +1,32 @@
+const KEY = 'windlass-theme'
+export const THEMES = ['system', 'light', 'dark'] as const
+export type Theme = (typeof THEMES)[number]
+
+/** Sent to the window when another theme was chosen. */
+export const THEME_CHANGED = 'console:theme'
+
+/** The kept choice; `system` where the browser forbids storage. */
+export function keptTheme(): Theme {
+  try {
+    return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system'
+  } catch {
+    return 'system'
+  }
+}
+
+/** Shows a theme, and keeps the choice where the browser allows it. */
+export function chooseTheme(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme)
+  } catch {
+    // It lasts until the page is left.
+  }
+  showTheme(theme)
+  window.dispatchEvent(new CustomEvent(THEME_CHANGED, { detail: theme }))
+}
+
+/** Shows a theme without keeping it. */
+export function showTheme(theme: Theme): void {
+  if (theme === 'system') delete document.documentElement.dataset.theme
+  else document.documentElement.dataset.theme = theme
+}

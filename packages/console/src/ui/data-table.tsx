@@ -1,0 +1,27 @@
+import type { ComponentChildren } from 'preact'
+
+interface Props {
+  label: string
+  /** Names of the columns; an empty one holds actions. */
+  heads: readonly string[]
+  /** Rows. */
+  children: ComponentChildren
+}
+
+/** A table in a frame that scrolls where it is wider than the window. */
+export const DataTable = ({ label, heads, children }: Props) => (
+  <div class="table-frame">
+    <table class="rows" aria-label={label}>
+      <thead>
+        <tr>
+          {heads.map((head) => (
+            <th key={head} scope="col">
+              {head || <span class="visually-hidden">Actions</span>}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+)

@@ -1,0 +1,72 @@
+import type { ComponentChildren } from 'preact'
+import { Icon, type IconName } from './icon.tsx'
+import { useAct } from './use-act.ts'
+
+interface Props {
+  title: string
+  icon?: IconName
+  /** Name of the button that sends the form. */
+  submit: string
+  /** The permission that the caller lacks, if so. */
+  refusal: string | undefined
+  isOpen?: boolean
+  /** Sends the form; its fields are emptied afterwards. */
+  run: (fields: FormData) => Promise<void>
+  children: ComponentChildren
+}
+
+/** A form that is opened when it is needed. */
+export function FormPanel({ title, icon = 'plus', submit, refusal, isOpen, ...props }: Props) {
+  const { isBusy, failure, act } = useAct()
+  const send = (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    void act(async () => {
+      await props.run(new FormData(form))
+      form.reset()
+    })
+  }
+  return (
+    <details class="card form-panel" open={isOpen}>
+      <summary>
+        <Icon name={icon} /> {title}
+      </summary>
+      <form aria-label={title} onSubmit={send}>
+        <div class="form-fields">{props.children}</div>
+        <div class="actions">
+          <button
+            type="submit"
+            class="primary"
+            disabled={isBusy || refusal !== undefined}
+            title={refusal}
+          >
+            {submit}
+          </button>
+          {refusal && <span class="faint">{refusal}</span>}
+        </div>
+        {failure && (
+          <p class="failure-text" role="alert">
+            {failure}
+          </p>
+        )}
+      </form>
+    </details>
+  )
+}
+
+interface FieldProps {
+  label: string
+  hint?: string
+  isWide?: boolean
+  children: ComponentChildren
+}
+
+/** A control with its name and a line about it. */
+export const FormField = ({ label, hint, isWide, children }: FieldProps) => (
+  // biome-ignore lint/a11y/noLabelWithoutControl: the control is one of the children.
+  <label class={isWide ? 'form-field wide' : 'form-field'}>
+    <span>{label}</span>
+    {children}
+    {hint && <span class="faint">{hint}</span>}
+  </label>
+)

@@ -1,0 +1,30 @@
+import { useState } from 'preact/hooks'
+import { problemOf } from './feedback.tsx'
+
+interface Act {
+  isBusy: boolean
+  /** Why the last request failed; empty if it did not. */
+  failure: string
+  /** Runs a request; nothing happens while another one of this component is under way. */
+  act(request: () => Promise<unknown>): Promise<void>
+}
+
+/** Requests that change something, one at a time. */
+export function useAct(): Act {
+  const [isBusy, setBusy] = useState(false)
+  const [failure, setFailure] = useState('')
+  const act = async (request: () => Promise<unknown>) => {
+    if (isBusy) return
+    setBusy(true)
+    setFailure('')
+    try {
+      await request()
+    } catch (error) {
+      const { title, text } = problemOf(error as Error)
+      setFailure(`${title}: ${text}`)
+    } finally {
+      setBusy(false)
+    }
+  }
+  return { isBusy, failure, act }
+}

@@ -1,0 +1,192 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { type AuthSystem, startAuthSystem } from '../security/auth-system.ts'
+import { launch, whyNoBrowser } from '../security/chromium.ts'
+import { FORBIDDEN } from './console-seed.ts'
+import { WatchedPage } from './watched-page.ts'
+
+const obstacle = whyNoBrowser()
+const undo: (() => unknown)[] = []
+const defer = (one: () => unknown) => void undo.push(one)
+let auth: AuthSystem
+let browser: Browser
+let opened: WatchedPage[] = []
+
+beforeAll(async () => {
+  if (obstacle) return
+  auth = await startAuthSystem(defer)
+  browser = await launch('unused.example')
+  defer(() => browser.close())
+})
+afterAll(async () => {
+  for (const one of undo.reverse()) await one()
+})
+afterEach(async () => {
+  const all = opened
+  opened = []
+  for (const one of all) await one.close()
+  expect(all.flatMap(({ problems }) => problems)).toEqual([])
+})
+
+/** A page that is signed in, by default as the administrator. */
+async function open(key = auth.admin, options: BrowserContextOptions = {}) {
+  const one = await WatchedPage.open(browser, auth.system.gateways[0] ?? '', options)
+  opened.push(one)
+  await one.signIn(key)
+  return one
+}
+
+describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}` : ''}`, () => {
+  test('a role: its change is made after its effect on each principal was shown', async () => {
+    const permissions = ['workflow:team:*:read', 'workflow:team:*:run']
+    await auth.requestOk('POST /admin/roles', { body: { name: 'drivers', permissions } })
+    await auth.createAccount(['drivers'], 'night-job')
+    const { page, visit } = await open()
+    await visit('roles/drivers', 'drivers')
+    await page.getByLabel('Permissions, one in each line').fill('workflow:team:*:read')
+    await page.getByRole('button', { name: 'Show what changes' }).click()
+    const row = page.getByRole('row', { name: /night-job/ })
+    expect(await row.textContent()).toContain('workflow:team:*:run')
+    const role = () => auth.requestOk('GET /admin/roles/drivers')
+    expect((await role()).permissions).toEqual(permissions)
+    await page.getByRole('button', { name: 'Make the change' }).click()
+    await expect.poll(async () => (await role()).permissions).toEqual(['workflow:team:*:read'])
+  })
+
+  test('a service account: created with a key that is shown once, then disabled', async () => {
+    const { page, visit } = await open()
+    await visit('access', 'Access')
+    await page.getByText('New principal').click()
+    await page.getByLabel('Subject').fill('by-console')
+    await page.getByLabel('Roles').selectOption('viewer')
+    await page.getByRole('button', { name: 'Create the principal' }).click()
+    await page.getByRole('heading', { level: 1, name: 'by-console' }).waitFor()
+    await page.getByText('New key').click()
+    await page.getByLabel('Name').fill('first')
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    const shown = page.getByRole('status', { name: 'The new API key' }).locator('code')
+    const key = (await shown.textContent()) ?? ''
+    const me = async () => (await auth.request('GET /me', { token: key })).status
+    expect(await me()).toBe(200)
+    await page.getByRole('button', { name: 'Disable' }).click()
+    await page.getByRole('button', { name: 'Disable the principal' }).click()
+    await expect.poll(me).toBe(401)
+  })
+
+  test('a secret: created, shown exactly, replaced, and its reading is in the audit log', async () => {
+    const { page, visit } = await open()
+    await visit('secrets', 'Secrets')
+    await page.getByText('New secret').click()
+    await page.getByLabel('Name').first().fill('pin')
+    await page.getByLabel('The value is').selectOption('json')
+    await page.getByLabel('Value', { exact: true }).fill('{"n":9007199254740993,"n":1.10}')
+    await page.getByRole('button', { name: 'Create the secret' }).click()
+    await page.getByRole('heading', { level: 1, name: 'pin' }).waitFor()
+    await page.getByRole('button', { name: 'Show the value' }).click()
+    await page.getByRole('button', { name: 'As stored' }).click()
+    expect(await page.getByLabel('Value, text').textContent()).toBe(
+      '{"n":9007199254740993,"n":1.10}',
+    )
+    await page.getByText('Replace the value').first().click()
+    await page.getByLabel('Value', { exact: true }).fill('other')
+    await page.getByRole('button', { name: 'Replace the value' }).click()
+    const stored = async () => (await auth.requestOk('GET /admin/secrets/pin')).value
+    await expect.poll(stored).toBe('other')
+    await visit('secrets/pin', 'pin')
+    expect(await page.getByRole('cell', { name: 'secret.read' }).count()).not.toBe(0)
+  })
+
+  test('the audit chain: verified in the browser, and a head that was noted otherwise is found', async () => {
+    const { page, visit } = await open()
+    await visit('audit', 'Audit')
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByText('the chain is whole').waitFor()
+    await page.getByLabel('Head that you noted').fill(`1:${'0'.repeat(64)}`)
+    await page.getByRole('button', { name: 'Verify the chain' }).click()
+    await page.getByText('entry 1 is not the one that was remembered').waitFor()
+  })
+
+  test('sessions: two browsers are listed, and ending the other signs it out', async () => {
+    const { key } = await auth.createAccount(['viewer'])
+    const other = await open(key)
+    const { page, visit } = await open(key)
+    await visit('settings', 'Settings')
+    await expect.poll(() => page.getByRole('button', { name: 'End' }).count()).toBe(2)
+    const row = page.getByRole('row').filter({ hasNotText: 'this browser' }).getByText('End')
+    await row.click()
+    await page.getByRole('button', { name: 'End the session' }).click()
+    await expect.poll(() => page.getByRole('button', { name: 'End' }).count()).toBe(1)
+    await other.page.goto('/console/settings')
+    await other.page.getByLabel('API key').waitFor()
+  })
+
+  test('a caller without rights: each screen names the missing permission', async () => {
+    const one = await open((await auth.createAccount([])).key)
+    for (const [path, permission] of FORBIDDEN) {
+      await one.page.goto(`/console/${path}`)
+      const alert = one.page.getByRole('alert')
+      await alert.waitFor()
+      expect(await alert.textContent(), path).toContain(permission)
+      expect(await one.findings(), path).toEqual([])
+    }
+  })
+
+  test('keys alone: the palette finds a screen, g and a letter opens one, ? lists the keys', async () => {
+    const { page, findings } = await open()
+    await page.keyboard.press('Control+k')
+    await page.getByRole('combobox').waitFor()
+    await page.keyboard.type('secr')
+    expect(await findings()).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Secrets' }).waitFor()
+    await page.keyboard.press('g')
+    await page.keyboard.press('e')
+    await page.getByRole('heading', { level: 1, name: 'Executions' }).waitFor()
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('/')
+    expect(await page.evaluate('document.activeElement.type')).toBe('search')
+  })
+})
+
+describe.skipIf(obstacle)('sizes', () => {
+  const url = () => `${auth.system.gateways[0]}/console/`
+
+  /** Bytes of a script as it is sent with gzip, and the scripts that it names. */
+  async function scriptAt(path: string) {
+    const headers = { 'accept-encoding': 'gzip' }
+    const response = await fetch(url() + path, { headers })
+    const text = await response.text()
+    const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name)
+    return {
+      bytes: Number(response.headers.get('content-length')),
+      // Imports of a script name files beside it; a dynamic import is a call.
+      imports: named(/(?:from|import)"\.\/([\w-]+\.js)"/g),
+      all: named(/"(?:\.\/|assets\/)([\w-]+\.js)"/g),
+    }
+  }
+
+  test('scripts with gzip: at most 60 kB for the first page, 400 kB for all', async () => {
+    const [, first = ''] = /src="[^"]*\/([\w-]+\.js)"/.exec(await (await fetch(url())).text()) ?? []
+    const sizes = new Map<string, number>()
+    const atOnce = new Set<string>()
+    const visit = async (name: string, isAtOnce: boolean) => {
+      if (isAtOnce) atOnce.add(name)
+      if (sizes.has(name)) return
+      sizes.set(name, 0)
+      const script = await scriptAt(`assets/${name}`)
+      sizes.set(name, script.bytes)
+      for (const one of script.imports) await visit(one, isAtOnce)
+      for (const one of script.all) await visit(one, false)
+    }
+    await visit(first, true)
+    const sum = (names: Iterable<string>) =>
+      [...names].reduce((bytes, name) => bytes + (sizes.get(name) ?? Number.NaN), 0)
+    expect(sum(atOnce)).toBeGreaterThan(5_000)
+    expect(sum(atOnce)).toBeLessThanOrEqual(60_000)
+    expect(sizes.size).toBeGreaterThan(10)
+    expect(sum(sizes.keys())).toBeLessThanOrEqual(400_000)
+  })
+})
