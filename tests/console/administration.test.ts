@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type AuthSystem, startAuthSystem } from '../security/auth-system.ts'
+import { type AuthSystem, startAuthSystem, workflowSource } from '../security/auth-system.ts'
 import { launch, whyNoBrowser } from '../security/chromium.ts'
 import { FORBIDDEN } from './console-seed.ts'
 import { WatchedPage } from './watched-page.ts'
@@ -79,7 +79,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     await page.getByText('New secret').click()
     await page.getByLabel('Name').first().fill('pin')
     await page.getByLabel('The value is').selectOption('json')
-    await page.getByLabel('Value', { exact: true }).fill('{"n":9007199254740993,"n":1.10}')
+    await page.getByRole('textbox', { name: 'Value' }).fill('{"n":9007199254740993,"n":1.10}')
     await page.getByRole('button', { name: 'Create the secret' }).click()
     await page.getByRole('heading', { level: 1, name: 'pin' }).waitFor()
     await page.getByRole('button', { name: 'Show the value' }).click()
@@ -88,7 +88,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
       '{"n":9007199254740993,"n":1.10}',
     )
     await page.getByText('Replace the value').first().click()
-    await page.getByLabel('Value', { exact: true }).fill('other')
+    await page.getByRole('textbox', { name: 'Value' }).fill('other')
     await page.getByRole('button', { name: 'Replace the value' }).click()
     const stored = async () => (await auth.requestOk('GET /admin/secrets/pin')).value
     await expect.poll(stored).toBe('other')
@@ -111,13 +111,38 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     const other = await open(key)
     const { page, visit } = await open(key)
     await visit('settings', 'Settings')
-    await expect.poll(() => page.getByRole('button', { name: 'End' }).count()).toBe(2)
-    const row = page.getByRole('row').filter({ hasNotText: 'this browser' }).getByText('End')
-    await row.click()
+    const ends = page.getByRole('button', { name: 'End', exact: true })
+    await expect.poll(() => ends.count()).toBe(2)
+    await page.getByRole('row').filter({ hasNotText: 'this browser' }).locator(ends).click()
     await page.getByRole('button', { name: 'End the session' }).click()
-    await expect.poll(() => page.getByRole('button', { name: 'End' }).count()).toBe(1)
+    await expect.poll(() => ends.count()).toBe(1)
     await other.page.goto('/console/settings')
     await other.page.getByLabel('API key').waitFor()
+  })
+
+  test('a schedule: created by its form, changed, in the forecast, then paused', async () => {
+    await auth.upload(workflowSource('default', 'report'))
+    const { page, visit, findings } = await open()
+    await visit('schedules', 'Schedules')
+    await page.getByText('New schedule').click()
+    await page.getByLabel('Name', { exact: true }).fill('hourly')
+    await page.getByLabel('Cron expression').fill('0 * * * *')
+    await page.getByLabel('Time zone').fill('UTC')
+    await page.getByLabel('Input (JSON)').fill('{"n":9007199254740993}')
+    await page.getByRole('button', { name: 'Create the schedule' }).click()
+    await page.getByRole('heading', { level: 1, name: 'hourly' }).waitFor()
+    await page.getByText('Change', { exact: true }).click()
+    await page.getByLabel('Cron expression').fill('30 * * * *')
+    await page.getByRole('button', { name: 'Change the schedule' }).click()
+    await page.getByText('30 * * * * UTC').waitFor()
+    await page.getByRole('button', { name: 'As stored' }).click()
+    expect(await page.getByLabel('Input, text').textContent()).toBe('{"n":9007199254740993}')
+    await visit('schedules?tab=forecast', 'Schedules')
+    await page.getByRole('region', { name: 'Calendar of runs' }).waitFor()
+    expect(await findings()).toEqual([])
+    await visit('schedules', 'Schedules')
+    await page.getByRole('button', { name: 'Pause hourly' }).click()
+    await page.getByRole('button', { name: 'Resume hourly' }).waitFor()
   })
 
   test('a caller without rights: each screen names the missing permission', async () => {
@@ -134,7 +159,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
   test('keys alone: the palette finds a screen, g and a letter opens one, ? lists the keys', async () => {
     const { page, findings } = await open()
     await page.keyboard.press('Control+k')
-    await page.getByRole('combobox').waitFor()
+    await page.getByLabel('Screen, workflow, execution or action').waitFor()
     await page.keyboard.type('secr')
     expect(await findings()).toEqual([])
     await page.keyboard.press('Enter')
@@ -162,7 +187,7 @@ describe.skipIf(obstacle)('sizes', () => {
     const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name = '']) => name)
     return {
       bytes: Number(response.headers.get('content-length')),
-      // Imports of a script name files beside it; a dynamic import is a call.
+      // Imports of a script name files of its folder; a dynamic import is a call.
       imports: named(/(?:from|import)"\.\/([\w-]+\.js)"/g),
       all: named(/"(?:\.\/|assets\/)([\w-]+\.js)"/g),
     }

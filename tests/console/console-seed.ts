@@ -45,7 +45,7 @@ async function seedAdministration({ requestOk, createAccount }: AuthSystem): Pro
   await createAccount(['runners'], 'robot')
 }
 
-/** Uploads workflows and starts each once; returns the ids of the executions by workflow. */
+/** Uploads workflows and starts each once; returns the ids of the executions by workflow, and of a schedule. */
 export async function seed(system: AuthSystem): Promise<Record<string, string>> {
   const { upload, requestOk } = system
   expect((await upload(SOURCE)).status).toBe(200)
@@ -65,7 +65,13 @@ export async function seed(system: AuthSystem): Promise<Record<string, string>> 
       WAIT,
     )
   await seedAdministration(system)
-  return ids
+  const nightly = await requestOk('POST /schedules', {
+    body: {
+      ...{ workflow_name: 'greet', name: 'nightly <i>', input_data: 'Ada' },
+      schedule_config: { type: 'cron', cron_expression: '30 3 * * *', timezone: 'Europe/Berlin' },
+    },
+  })
+  return { ...ids, nightly: nightly.id ?? '' }
 }
 
 /** Every screen with its heading. */
@@ -86,6 +92,8 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   [`start/default/checkout?from=${ids.checkout}`, 'Run checkout'],
   ['approvals', 'Approvals'],
   ['schedules', 'Schedules'],
+  ['schedules?tab=forecast', 'Schedules'],
+  [`schedules/${ids.nightly}`, 'nightly <i>'],
   ['workers', 'Workers'],
   ['queue', 'Queue'],
   ['access', 'Access'],

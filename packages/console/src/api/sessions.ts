@@ -6,7 +6,7 @@ export interface SessionRow {
   created_at: string
   last_used_at: string
   user_agent: string
-  /** That of this browser. */
+  /** True for the session of this browser. */
   current: boolean
 }
 

@@ -8,7 +8,7 @@ interface KindView {
   manage: string
   /** Begin of its name in the audit log. */
   object: string
-  /** Where there is none yet. */
+  /** Text of an empty list. */
   empty: string
 }
 

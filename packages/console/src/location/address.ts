@@ -26,7 +26,7 @@ export const startAddress = (namespace: string, name: string, values?: Values) =
 export const principalAddress = (subject: string, issuer: string) =>
   address(`access/${part(subject)}`, { issuer })
 export const roleAddress = (name: string) => address(`roles/${part(name)}`)
-/** Of a secret or a config. */
+/** Address of a secret or a config. */
 export const entryAddress = (kind: string, name: string) => address(`${kind}/${part(name)}`)
 export const scheduleAddress = (id: string) => address(`schedules/${part(id)}`)
 export const workerAddress = (name: string) => address(`workers/${part(name)}`)

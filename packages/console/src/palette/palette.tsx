@@ -5,7 +5,7 @@ import { listWorkflows } from '../api/workflows.ts'
 import { navigate } from '../location/location.ts'
 import { chooseTheme, THEMES } from '../shell/theme.ts'
 import { ModalDialog } from '../ui/modal-dialog.tsx'
-import { entriesFor, type PaletteEntry } from './entries.ts'
+import { entriesFor, type PaletteEntry } from './palette-entries.ts'
 
 const LIST = 'palette-list'
 const optionId = (index: number) => `palette-${index}`

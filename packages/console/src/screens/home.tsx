@@ -5,6 +5,7 @@ import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
 import { listWorkflows } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
+import { Charts } from '../home/charts.tsx'
 import { address, startAddress } from '../location/address.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
@@ -35,6 +36,7 @@ export function HomeScreen() {
       <Tiles />
       {recent.data?.total === 0 && <FirstSteps />}
       <NeedsPerson />
+      {recent.data !== undefined && recent.data.total !== 0 && <Charts />}
       {recent.data?.total !== 0 && (
         <section class="page-body" aria-label="Latest executions">
           <h2>Latest executions</h2>

@@ -1,135 +1,113 @@
-import { useState } from 'preact/hooks'
-import { useRefusal } from '../api/permissions.ts'
-import { listSchedules, type ScheduleRow, switchSchedule } from '../api/schedules.ts'
+import { createSchedule, listSchedules, type ScheduleRow } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
 import { millis } from '../format/time.ts'
-import { workflowAddress } from '../location/address.ts'
-import { Empty, Loaded, problemOf } from '../ui/feedback.tsx'
+import { fieldText } from '../format/words.ts'
+import { changed, scheduleAddress, workflowAddress } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
+import { ForecastTab } from '../schedules/forecast.tsx'
+import { ruleOf } from '../schedules/rule.ts'
+import { ScheduleForm } from '../schedules/schedule-form.tsx'
+import { ScheduleSwitch } from '../schedules/schedule-switch.tsx'
+import type { ScreenProps } from '../shell/app.tsx'
+import { DataTable } from '../ui/data-table.tsx'
+import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
+import { Tabs } from '../ui/tabs.tsx'
 import { Ago } from '../ui/times.tsx'
 
 const EVERY_MS = 10_000
+const TABS = [
+  { name: 'list', label: 'Schedules' },
+  { name: 'forecast', label: 'Next seven days' },
+]
 
-/** All schedules that the caller may read, with their last and next run. */
-export function SchedulesScreen() {
+/** All schedules that the caller may read, and the runs of the next seven days. */
+export function SchedulesScreen({ place: { query } }: ScreenProps) {
+  const tab = query.get('tab') ?? 'list'
   const answer = useQuery('schedules', listSchedules, { every: EVERY_MS })
   return (
     <Page title="Schedules" aside={answer.data && <span class="count">{answer.data.length}</span>}>
-      <Loaded answer={answer}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty title="No schedule yet">
-              <p>
-                A workflow can declare one, and <code>npx windlass schedule create</code> makes one.
-              </p>
-            </Empty>
-          ) : (
-            <Rows rows={rows} onChange={answer.refresh} />
-          )
-        }
-      </Loaded>
+      <Tabs
+        label="Parts of the screen"
+        tabs={TABS}
+        current={tab}
+        to={(name) => changed('schedules', query, { tab: name === 'list' ? undefined : name })}
+      />
+      {tab === 'forecast' ? (
+        <ForecastTab />
+      ) : (
+        <>
+          <NewSchedule />
+          <Loaded answer={answer}>
+            {(rows) =>
+              rows.length === 0 ? (
+                <Empty title="No schedule yet">
+                  <p>A workflow can declare one, and the form above makes one.</p>
+                </Empty>
+              ) : (
+                <Rows rows={rows} onChange={answer.refresh} />
+              )
+            }
+          </Loaded>
+        </>
+      )}
     </Page>
   )
 }
 
-function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () => void }) {
-  const now = useNow()
+function NewSchedule() {
   return (
-    <div class="table-frame">
-      <table class="rows">
-        <thead>
-          <tr>
-            <th scope="col">Schedule</th>
-            <th scope="col">Status</th>
-            <th scope="col">When</th>
-            <th scope="col">Next</th>
-            <th scope="col">Last</th>
-            <th scope="col">Runs</th>
-            <th scope="col">Failed</th>
-            <th scope="col">
-              <span class="visually-hidden">Actions</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <tr key={row.id}>
-              <td>
-                <strong>
-                  <bdi>{row.name}</bdi>
-                </strong>
-                <br />
-                <Link to={workflowAddress(row.workflow_namespace, row.workflow_name)} class="faint">
-                  {row.workflow_namespace}/{row.workflow_name}
-                </Link>
-              </td>
-              <td>
-                <StatusBadge status={row.status} />
-              </td>
-              <td class="mono">{whenOf(row)}</td>
-              <td class="num">
-                <Ago at={millis(row.next_run_at)} now={now} />
-              </td>
-              <td class="num">
-                <Ago at={millis(row.last_run_at)} now={now} />
-              </td>
-              <td class="num">{row.run_count}</td>
-              <td class={row.failure_count > 0 ? 'num tone-bad' : 'num'}>{row.failure_count}</td>
-              <td class="right">
-                <Switch row={row} onChange={onChange} />
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <ScheduleForm
+      title="New schedule"
+      submit="Create the schedule"
+      // A permission may be for one workflow alone, which the server decides.
+      refusal={undefined}
+      save={async (draft, fields) => {
+        const [namespace = '', ...name] = fieldText(fields, 'workflow').split('/')
+        const workflow = { namespace, name: name.join('/') }
+        navigate(scheduleAddress(await createSchedule(workflow, fieldText(fields, 'name'), draft)))
+      }}
+    />
   )
 }
 
-/** The rule of a schedule as it was written. */
-function whenOf({ schedule_type, schedule_config: config }: ScheduleRow): string {
-  if (typeof config.cron_expression === 'string')
-    return `${config.cron_expression} ${String(config.timezone ?? 'UTC')}`
-  if (typeof config.interval_seconds === 'number') return `every ${config.interval_seconds} s`
-  return schedule_type
-}
+const HEADS = ['Schedule', 'Status', 'When', 'Next', 'Last', 'Runs', 'Failed', '']
 
-function Switch({ row, onChange }: { row: ScheduleRow; onChange: () => void }) {
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState('')
-  const refusal = useRefusal(`schedule:${row.workflow_namespace}:${row.workflow_name}:manage`)
-  const act = row.status === 'paused' ? 'resume' : 'pause'
-  const change = async () => {
-    setBusy(true)
-    try {
-      await switchSchedule(row.id, act)
-      setFailure('')
-    } catch (error) {
-      setFailure(problemOf(error as Error).text)
-    } finally {
-      setBusy(false)
-      onChange()
-    }
-  }
+function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () => void }) {
+  const now = useNow()
   return (
-    <>
-      <button
-        type="button"
-        disabled={isBusy || refusal !== undefined}
-        title={refusal}
-        onClick={change}
-        aria-label={`${act === 'pause' ? 'Pause' : 'Resume'} ${row.name}`}
-      >
-        {act === 'pause' ? 'Pause' : 'Resume'}
-      </button>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
-    </>
+    <DataTable label="Schedules" heads={HEADS}>
+      {rows.map((row) => (
+        <tr key={row.id}>
+          <td>
+            <Link to={scheduleAddress(row.id)} class="name">
+              <bdi>{row.name}</bdi>
+            </Link>
+            <br />
+            <Link to={workflowAddress(row.workflow_namespace, row.workflow_name)} class="faint">
+              {row.workflow_namespace}/{row.workflow_name}
+            </Link>
+          </td>
+          <td>
+            <StatusBadge status={row.status} />
+          </td>
+          <td class="mono">{ruleOf(row)}</td>
+          <td class="num">
+            <Ago at={millis(row.next_run_at)} now={now} />
+          </td>
+          <td class="num">
+            <Ago at={millis(row.last_run_at)} now={now} />
+          </td>
+          <td class="num">{row.run_count}</td>
+          <td class={row.failure_count > 0 ? 'num tone-bad' : 'num'}>{row.failure_count}</td>
+          <td class="right">
+            <ScheduleSwitch row={row} onChange={onChange} />
+          </td>
+        </tr>
+      ))}
+    </DataTable>
   )
 }

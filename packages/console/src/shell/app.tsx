@@ -28,6 +28,7 @@ const SCREENS: Record<string, () => Promise<Screen>> = {
   worker: async () => (await import('../screens/worker.tsx')).WorkerScreen,
   approvals: async () => (await import('../screens/approvals.tsx')).ApprovalsScreen,
   schedules: async () => (await import('../screens/schedules.tsx')).SchedulesScreen,
+  schedule: async () => (await import('../screens/schedule.tsx')).ScheduleScreen,
   execution: async () => (await import('../screens/execution.tsx')).ExecutionScreen,
   queue: async () => (await import('../screens/queue.tsx')).QueueScreen,
   access: async () => (await import('../screens/access.tsx')).AccessScreen,
@@ -53,6 +54,7 @@ const SINGLE: Record<string, string | undefined> = {
   roles: 'role',
   secrets: 'secret',
   configs: 'config',
+  schedules: 'schedule',
 }
 
 /** Screens that another entry of the navigation leads to. */

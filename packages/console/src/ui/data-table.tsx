@@ -10,7 +10,7 @@ interface Props {
 
 /** A table in a frame that scrolls where it is wider than the window. */
 export const DataTable = ({ label, heads, children }: Props) => (
-  <div class="table-frame">
+  <div class="table-frame" tabIndex={0} role="region" aria-label={`${label}, table`}>
     <table class="rows" aria-label={label}>
       <thead>
         <tr>

@@ -9,25 +9,25 @@ interface Props {
   submit: string
   /** The permission that the caller lacks, if so. */
   refusal: string | undefined
-  isOpen?: boolean
-  /** Sends the form; its fields are emptied afterwards. */
+  /** Sends the form; its fields are emptied afterwards unless `keepsFields`. */
   run: (fields: FormData) => Promise<void>
+  keepsFields?: boolean
   children: ComponentChildren
 }
 
 /** A form that is opened when it is needed. */
-export function FormPanel({ title, icon = 'plus', submit, refusal, isOpen, ...props }: Props) {
+export function FormPanel({ title, icon = 'plus', submit, refusal, ...props }: Props) {
   const { isBusy, failure, act } = useAct()
   const send = (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     void act(async () => {
       await props.run(new FormData(form))
-      form.reset()
+      if (!props.keepsFields) form.reset()
     })
   }
   return (
-    <details class="card form-panel" open={isOpen}>
+    <details class="card form-panel">
       <summary>
         <Icon name={icon} /> {title}
       </summary>

@@ -65,7 +65,7 @@ export function requireSafeCookie(ctx: RequestContext, settings: Settings): void
     )
 }
 
-/** Id of the session whose cookie a request has, whoever owns it. */
+/** Id of the session whose cookie a request has; it may be of another principal. */
 export function sessionIdOf(ctx: RequestContext, settings: Settings): string | undefined {
   const token = cookieOf(ctx, settings)
   return token === undefined ? undefined : idOf(token)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { entriesFor } from './entries.ts'
+import { entriesFor } from './palette-entries.ts'
 
 const KNOWN = {
   workflows: [

@@ -1,0 +1,47 @@
+import { readStats, type Stats } from '../api/stats.ts'
+import { useQuery } from '../api/use-query.ts'
+import { count, duration } from '../format/time.ts'
+import { BarChart } from '../ui/bar-chart.tsx'
+import { stepsOf } from './series.ts'
+
+const EVERY_MS = 15_000
+const RANGE = { seconds: 3_600, step: 120 }
+
+const ENDED = [
+  ['failed', 'bar-bad'],
+  ['ended otherwise', 'ph-run'],
+] as const
+const WAITS = [
+  ['95 of 100 waited less than', 'ph-queue'],
+  ['half of them waited less than', 'ph-run'],
+] as const
+
+/** The last hour: how many executions ended, and how long they waited. Nothing while it cannot be read. */
+export function Charts() {
+  const { data } = useQuery('stats', (signal) => readStats(RANGE, signal), { every: EVERY_MS })
+  if (!data) return null
+  return (
+    <section class="charts" aria-label="The last hour">
+      <BarChart
+        title="Ended in the last hour"
+        isStacked
+        parts={ENDED}
+        steps={stepsOf(data, (one) => [one?.failed ?? 0, (one?.ended ?? 0) - (one?.failed ?? 0)])}
+        format={count}
+      />
+      <BarChart
+        title="Wait for a worker, of those that ended"
+        isStacked={false}
+        parts={WAITS}
+        steps={stepsOf(data, waitsOf)}
+        format={(seconds) => (seconds === 0 ? '–' : duration(seconds * 1_000))}
+      />
+      {data.cut && <p class="stale">There were more executions than were measured.</p>}
+    </section>
+  )
+}
+
+function waitsOf(bucket: Stats['buckets'][number] | undefined): number[] {
+  const { p50 = 0, p95 = 0 } = bucket?.queue_wait ?? {}
+  return [p95, p50]
+}

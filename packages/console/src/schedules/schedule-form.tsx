@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks'
+import type { Schedule, ScheduleDraft } from '../api/schedules.ts'
+import { useQuery } from '../api/use-query.ts'
+import { listWorkflows } from '../api/workflows.ts'
+import { fieldText } from '../format/words.ts'
+import { problemOfJson } from '../start/form.ts'
+import { FormField, FormPanel } from '../ui/form-panel.tsx'
+import { configOf, KINDS, kindOf } from './rule.ts'
+
+const OVERLAPS = [
+  ['allow', 'starts another one'],
+  ['skip', 'is left out'],
+  ['queue', 'waits for its end'],
+  ['cancel_previous', 'cancels it'],
+] as const
+
+interface Props {
+  title: string
+  submit: string
+  /** The schedule that is changed; a new one if undefined. */
+  schedule?: Schedule
+  refusal: string | undefined
+  save: (draft: ScheduleDraft, fields: FormData) => Promise<void>
+}
+
+/** Creates a schedule, or changes one. */
+export function ScheduleForm({ title, submit, schedule, refusal, save }: Props) {
+  const config = schedule?.schedule_config ?? {}
+  const [kind, setKind] = useState(() => kindOf(String(config.type ?? 'cron')))
+  const given = config[kind.member]
+  const run = async (fields: FormData) => {
+    const input = fieldText(fields, 'input') || 'null'
+    const problem = problemOfJson(input)
+    if (problem) throw new Error(`The input is no JSON: ${problem}`)
+    const typed = { rule: fieldText(fields, 'rule'), timezone: fieldText(fields, 'timezone') }
+    const draft = { config: configOf(kind, typed, config), input }
+    await save({ ...draft, overlap: fieldText(fields, 'overlap') }, fields)
+  }
+  return (
+    <FormPanel
+      {...{ title, submit, refusal, run }}
+      icon={schedule ? 'sliders' : 'plus'}
+      keepsFields={schedule !== undefined}
+    >
+      {!schedule && <NewFields />}
+      <FormField label="Kind">
+        <select value={kind.type} onChange={(event) => setKind(kindOf(event.currentTarget.value))}>
+          {KINDS.map(({ type }) => (
+            <option key={type}>{type}</option>
+          ))}
+        </select>
+      </FormField>
+      <FormField key={kind.type} label={kind.label}>
+        <input
+          name="rule"
+          required
+          spellcheck={false}
+          placeholder={kind.example}
+          defaultValue={given === undefined ? '' : String(given)}
+        />
+      </FormField>
+      <FormField label="Time zone" hint="A name such as Europe/Berlin">
+        <input
+          name="timezone"
+          spellcheck={false}
+          defaultValue={String(config.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)}
+        />
+      </FormField>
+      <FormField label="While an earlier run goes on, a tick">
+        <select name="overlap">
+          {OVERLAPS.map(([value, text]) => (
+            <option key={value} value={value} selected={value === schedule?.overlap}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </FormField>
+      <FormField label="Input (JSON)" isWide>
+        <textarea
+          name="input"
+          rows={3}
+          spellcheck={false}
+          defaultValue={schedule?.input ?? 'null'}
+        />
+      </FormField>
+    </FormPanel>
+  )
+}
+
+function NewFields() {
+  const workflows = useQuery('workflows', listWorkflows)
+  return (
+    <>
+      <FormField label="Workflow">
+        <select name="workflow" required>
+          {workflows.data?.map(({ namespace, name }) => (
+            <option key={`${namespace}/${name}`}>{`${namespace}/${name}`}</option>
+          ))}
+        </select>
+      </FormField>
+      <FormField label="Name">
+        <input name="name" required maxLength={255} spellcheck={false} />
+      </FormField>
+    </>
+  )
+}

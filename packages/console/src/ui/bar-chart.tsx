@@ -1,0 +1,88 @@
+import { clock } from '../format/time.ts'
+import { DataTable } from './data-table.tsx'
+
+/** A step of time with its numbers. */
+export interface ChartStep {
+  /** Milliseconds since 1970. */
+  at: number
+  values: number[]
+}
+
+interface Props {
+  title: string
+  /** Names of the values of a step, each with the class of its colour. */
+  parts: readonly (readonly [name: string, colour: string])[]
+  steps: readonly ChartStep[]
+  /** True if the values of a step are parts of a sum; else the later are drawn over the earlier. */
+  isStacked: boolean
+  /** A value in words. */
+  format: (value: number) => string
+}
+
+const BAR = 10
+const GAP = 2
+const HEIGHT = 60
+
+/** Bars over time; a table below has the same numbers. */
+export function BarChart({ title, parts, steps, isStacked, format }: Props) {
+  const sizeOf = ({ values }: ChartStep) =>
+    isStacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values)
+  const peak = Math.max(...steps.map(sizeOf), 0)
+  const scale = peak === 0 ? 0 : HEIGHT / peak
+  return (
+    <figure class="card chart">
+      <figcaption>
+        <h2>{title}</h2>
+        <span class="faint">at most {format(peak)}</span>
+      </figcaption>
+      <svg
+        viewBox={`0 0 ${steps.length * BAR} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        aria-hidden="true"
+      >
+        {steps.map(({ at, values }, i) =>
+          values.map((value, part) => {
+            const below = isStacked ? values.slice(0, part).reduce((sum, one) => sum + one, 0) : 0
+            return (
+              <rect
+                key={`${at} ${part}`}
+                class={parts[part]?.[1]}
+                x={i * BAR + GAP / 2}
+                y={HEIGHT - (below + value) * scale}
+                width={BAR - GAP}
+                height={value * scale}
+              />
+            )
+          }),
+        )}
+      </svg>
+      <ul class="legend">
+        {parts.map(([name, colour]) => (
+          <li key={name}>
+            <svg viewBox="0 0 10 10" aria-hidden="true">
+              <rect width="10" height="10" class={colour} />
+            </svg>
+            {name}
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>As a table</summary>
+        <div class="chart-table">
+          <DataTable label={title} heads={['From', ...parts.map(([name]) => name)]}>
+            {steps.filter(sizeOf).map(({ at, values }) => (
+              <tr key={at}>
+                <td class="num">{clock(at, Date.now())}</td>
+                {values.map((value, part) => (
+                  <td key={parts[part]?.[0]} class="num">
+                    {format(value)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </DataTable>
+        </div>
+      </details>
+    </figure>
+  )
+}
