@@ -15,6 +15,14 @@ test('live stream, token of its session: new session', () => {
   expect(resolveNameClaim(holder, { ...applicant, proven_session_id: 's1' })).toBe('new_session')
 })
 
+test('live stream, session ended, random id of the process: session is kept', () => {
+  const instance = '0123456789abcdef'
+  const old = { ...holder, instance }
+  expect(resolveNameClaim(old, { ...applicant, instance })).toBe('keep_session')
+  const refused = expect.objectContaining({ kind: 'conflict' })
+  expect(() => resolveNameClaim(old, { ...applicant, instance: 'f'.repeat(16) })).toThrow(refused)
+})
+
 test('closed stream: the name is free', () => {
   expect(resolveNameClaim({ ...holder, has_live_stream: false }, applicant)).toBe('new_session')
 })

@@ -18,18 +18,27 @@ export interface NameApplicant {
   renewal?: boolean | undefined
 }
 
+/** A shorter `instance` may be a number or a name that several processes have. */
+const MIN_RANDOM_CHARS = 16
+
 export type NameClaim = 'keep_session' | 'new_session'
 
 /**
  * Decides the registration of a name that is taken. Throws `conflict` while the holder's stream is
- * live, unless the applicant presents the holder's token. The same process (`instance`) keeps its
- * session and so its executions; any other gets a new session, and the work of the earlier is released.
+ * live, unless the applicant presents the holder's token, or a bootstrap or worker token and the random
+ * id of the holder's process: its session may have ended (`session_max_age`) while its stream is open.
+ * The same process (`instance`) keeps its session and so its executions; any other gets a new session,
+ * and the work of the earlier is released.
  * Throws `forbidden` if such a new session is claimed with the session token alone.
  */
 export function resolveNameClaim(holder: NameHolder, applicant: NameApplicant): NameClaim {
-  if (holder.has_live_stream && applicant.proven_session_id !== holder.session_id)
+  const { instance } = applicant
+  const isSameProcess = instance !== '' && instance === holder.instance
+  const isProven =
+    applicant.proven_session_id === holder.session_id ||
+    (isSameProcess && instance.length >= MIN_RANDOM_CHARS)
+  if (holder.has_live_stream && !isProven)
     throw conflict(`Worker '${applicant.name}' is connected already`)
-  const isSameProcess = applicant.instance !== '' && applicant.instance === holder.instance
   if (isSameProcess) return 'keep_session'
   if (applicant.renewal)
     throw new Fault(
