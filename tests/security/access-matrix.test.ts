@@ -46,7 +46,13 @@ beforeAll(async () => {
   })
   values = {
     ...{ namespace: 'x', workflow_name: 'x', task_name: 'x', task_call_id: 'x' },
-    ...{ execution_id, nested_id: execution_id, schedule_id: id, mode: 'async' },
+    ...{
+      execution_id,
+      nested_id: execution_id,
+      other_id: execution_id,
+      schedule_id: id,
+      mode: 'async',
+    },
     ...{ version: '1', a: '1', b: '1' },
   }
   tokens = {

@@ -11,6 +11,7 @@ import {
   executionShow,
 } from './commands/execution.ts'
 import { mcp } from './commands/mcp.ts'
+import { executionDiff, executionFork, executionRerun } from './commands/repeat.ts'
 import { serverRpcKeys } from './commands/rpc-keys.ts'
 import {
   scheduleCreate,
@@ -69,6 +70,9 @@ export const commands: readonly Command[] = [
   executionShow,
   executionResume,
   executionCancel,
+  executionRerun,
+  executionFork,
+  executionDiff,
   scheduleCreate,
   scheduleList,
   scheduleShow,

@@ -40,6 +40,8 @@ export const history: RpcAccess<typeof HistoryService> = {
   timeline: allow('gateway'),
   stats: allow('gateway'),
   queueDepths: allow('gateway'),
+  planFork: allow('gateway'),
+  compare: allow('gateway'),
 }
 
 /** The gateway checks that a worker holds the claim, and that a reader may read the execution. */

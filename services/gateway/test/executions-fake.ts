@@ -100,9 +100,11 @@ export class FakeExecutions {
   }
 
   #apply({ execution_id: id, with_log, body }: Command): Result {
-    if (body?.$case === 'create') {
-      const execution = created(id, body.value)
-      this.rows.set(id, { execution, log: [], reply_to: body.value.reply_to })
+    const create =
+      body?.$case === 'fork' ? body.value.create : body?.$case === 'create' && body.value
+    if (create) {
+      const execution = created(id, create)
+      this.rows.set(id, { execution, log: [], reply_to: create.reply_to })
     }
     if (!this.rows.has(id)) return refuse('not_found', `Execution '${id}' not found`)
     const next = body && nextOf(body)

@@ -1,5 +1,6 @@
 import type { Tool } from './tool.ts'
 import * as executions from './tools/executions.ts'
+import * as repeats from './tools/repeats.ts'
 import * as runs from './tools/runs.ts'
 import * as schedules from './tools/schedules.ts'
 import * as workerTokens from './tools/worker-tokens.ts'
@@ -36,6 +37,9 @@ export const tools: readonly Tool[] = [
   schedules.getScheduleHistory,
   workers.healthCheck,
   // Not part of the contract.
+  repeats.rerunExecution,
+  repeats.forkExecution,
+  repeats.diffExecutions,
   workerTokens.createWorkerToken,
   workerTokens.listWorkerTokens,
   workerTokens.revokeWorkerToken,

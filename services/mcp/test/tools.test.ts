@@ -41,6 +41,9 @@ test('tools/list: the 27 tools of the contract in its order, then ours, with clo
     'delete_schedule',
     'get_schedule_history',
     'health_check',
+    'rerun_execution',
+    'fork_execution',
+    'diff_executions',
     'create_worker_token',
     'list_worker_tokens',
     'revoke_worker_token',
@@ -74,7 +77,7 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z]+)+$/)
     expect(Object.values(annotations ?? {}), name).toHaveLength(5)
   }
-  expect(named('readOnlyHint')).toHaveLength(16)
+  expect(named('readOnlyHint')).toHaveLength(17)
   expect(named('destructiveHint')).toEqual([
     'cancel_execution',
     'delete_workflow',
@@ -86,6 +89,8 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'execute_workflow_sync',
     'resume_workflow_async',
     'resume_workflow_sync',
+    'rerun_execution',
+    'fork_execution',
   ])
   expect(
     tools.map(({ name }) => name).filter((name) => !named('idempotentHint').includes(name)),
@@ -176,7 +181,7 @@ test('over standard input and output: the same tools, with the token of the envi
   const { text } = await callTool(client, 'health_check')
   expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
   expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
-  expect((await client.listTools()).tools).toHaveLength(30)
+  expect((await client.listTools()).tools).toHaveLength(33)
 })
 
 test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {

@@ -111,3 +111,16 @@ test('100,000 events: at most 1.5 MB of JSON', () => {
   ]).flat()
   expect(JSON.stringify(timelineOf(lines)).length).toBeLessThan(1_500_000)
 })
+
+test('a fork: calls that it begins with are cached at its start, and its first attempt is queued then', () => {
+  const { attempts, calls } = timelineOf([
+    ['TASK_STARTED', 'a', -9_000],
+    ['TASK_COMPLETED', 'a', -8_000],
+    ['WORKFLOW_PAUSED', 'order', -7_000],
+    ['WORKFLOW_RESUMING', 'order', -6_000],
+    ['WORKFLOW_SCHEDULED', 'w1', 5],
+    ['TASK_STARTED', 'b', 6],
+  ])
+  expect(attempts).toMatchObject([{ queued: 0, scheduled: 5, end: null }])
+  expect(calls).toMatchObject({ start: [0, 6], duration: [0, -1], state: 'cr', cached: [0] })
+})

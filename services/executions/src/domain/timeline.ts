@@ -25,7 +25,7 @@ export interface Timeline {
     state: string
     /** Position of a call and its number of tries, if it was tried more than once. */
     tries: [call: number, tries: number][]
-    /** Positions of calls whose result was there before they began: they have no start in the log. */
+    /** Positions of calls whose result was there before they began, or was copied from the origin of a fork. */
     cached: number[]
     /** Positions of calls whose rollback has run. */
     compensated: number[]
@@ -119,8 +119,11 @@ export class TimelineBuilder {
 
   add(event: OutlineEvent): void {
     const at = (msOf(event.time) ?? this.#baseMs) - this.#baseMs
-    if (event.type.startsWith('TASK_')) this.#addToCall(event, at)
-    else this.#addToAttempt(event, at)
+    const isOfCall = event.type.startsWith('TASK_')
+    // A fork begins with entries of its origin, before its own first attempt.
+    const isCopied = this.#attempts.length === 0 && at < 0
+    if (isOfCall) this.#addToCall(event, isCopied ? 0 : at, isCopied)
+    else if (!isCopied || STEPS[event.type]) this.#addToAttempt(event, at)
   }
 
   build(execution: { state: string; last_seq: number }, cut: boolean): Timeline {
@@ -157,8 +160,9 @@ export class TimelineBuilder {
     this.#queued = null
   }
 
-  #addToCall({ type, name, source_id, seq }: OutlineEvent, at: number): void {
+  #addToCall({ type, name, source_id, seq }: OutlineEvent, at: number, isCopied: boolean): void {
     const call = this.#calls.get(source_id) ?? this.#newCall({ type, name, source_id, seq }, at)
+    call.isCached ||= isCopied
     if (type === 'TASK_RETRY_STARTED') call.tries++
     if (type === 'TASK_ROLLBACK_COMPLETED') call.isCompensated = true
     const state = CALL_CHANGES[type]

@@ -26,9 +26,11 @@ import {
 import { park, type WakeCondition, wake } from '../domain/parking.ts'
 import type { NewExecution } from '../store/executions.ts'
 
+export type CreateCommand = { kind: 'create'; row: NewExecution }
+
 /** A request to change one execution. Each is safe to repeat. */
 export type Command =
-  | { kind: 'create'; row: NewExecution }
+  | CreateCommand
   | { kind: 'lease'; offer: Offer; capacity: number }
   | { kind: 'claim'; holder: ClaimHolder; awaits_confirmation?: boolean }
   | { kind: 'confirm_claim'; holder: ClaimHolder; pending_bytes: number }

@@ -2,6 +2,7 @@ import type { Tx } from '@windlass/runtime/postgres/db'
 import type { Approval } from '../domain/approvals.ts'
 import type { Execution } from '../domain/execution.ts'
 import * as approvals from '../store/approval-rows.ts'
+import { copyLog } from '../store/copied-logs.ts'
 import * as deadlines from '../store/deadlines.ts'
 import * as executions from '../store/executions.ts'
 import * as log from '../store/log.ts'
@@ -126,9 +127,11 @@ async function insertNew(
   )
   const rows = [...unique.values()].sort((a, b) => (a.execution_id < b.execution_id ? -1 : 1))
   const inserted = await executions.insert(tx, rows)
+  const isNew = ({ execution_id }: executions.NewExecution) => inserted.has(execution_id)
+  for (const row of rows.filter(isNew)) if (row.fork) await copyLog(tx, row)
   const existing = rows.filter(({ execution_id }) => !inserted.has(execution_id))
   return {
-    rows: rows.filter(({ execution_id }) => inserted.has(execution_id)).map(newRow),
+    rows: rows.filter(isNew).map(newRow),
     existing: existing.length > 0 ? await executions.readUnlocked(tx, idsOf(existing)) : [],
     inserted,
   }
@@ -142,10 +145,10 @@ export const newRow = (row: executions.NewExecution): Execution => ({
   queued: true,
   parked: false,
   attempts: 0,
-  completions: 0,
+  completions: row.fork?.completions ?? 0,
   resume_due: false,
   gated: false,
-  last_seq: 0,
+  last_seq: row.fork?.seqs?.length ?? 0,
   revision: 0,
   created_at: new Date(),
   updated_at: new Date(),

@@ -100,7 +100,7 @@ import {
 } from './batch.ts'
 import { LogCache } from './cache/logs.ts'
 import { RowCache } from './cache/rows.ts'
-import type { ExecutionCommand } from './command.ts'
+import type { CreateCommand, ExecutionCommand } from './command.ts'
 import { createExecutions } from './create.ts'
 import { lockedIdsOf } from './decision-input.ts'
 import { LockedRows, rowBusy } from './locked-rows.ts'
@@ -163,8 +163,12 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
       return commands.map((command) => results.get(command) as CommandResult | UnexpectedFailure)
     })
   const creates = createBatcher(create)
+  // Copies of logs take longer than other creates.
+  const forks = createBatcher(pessimistic)
   const leases = createBatcher(optimistic)
   const others = createBatcher(optimistic)
+  const batcherOf = ({ row }: CreateCommand) => (row.fork ? forks : creates)
+  const all = [creates, forks, leases, others]
   const pendingCreates = new PendingCreates()
 
   const applyToExisting = async (command: ExecutionCommand) => {
@@ -178,7 +182,7 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
   }
   const submit = async (command: ExecutionCommand) => {
     const result = await (command.command.kind === 'create'
-      ? pendingCreates.track(command.execution_id, creates.add(command))
+      ? pendingCreates.track(command.execution_id, batcherOf(command.command).add(command))
       : applyToExisting(command))
     if ('error' in result) throw result.error
     return result
@@ -191,7 +195,6 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
       if ('fault' in result) throw result.fault
       return result.execution
     },
-    whenIdle: async () =>
-      void (await Promise.all([creates, leases, others].map((batcher) => batcher.whenIdle()))),
+    whenIdle: async () => void (await Promise.all(all.map((batcher) => batcher.whenIdle()))),
   }
 }

@@ -25,6 +25,7 @@ export interface ParsedCommand extends ExecutionCommand {
 const ALLOWED_COMMANDS: Record<string, ReadonlySet<string>> = {
   gateway: new Set([
     'create',
+    'fork',
     'claim',
     'confirm_claim',
     'checkpoint',
@@ -56,6 +57,8 @@ export function parseCommand({ execution_id, with_log, body }: Message, sender: 
   switch (body?.$case) {
     case 'create':
       return create(execution_id, body.value, verifiedStarter(body.value, sender), as)
+    case 'fork':
+      return fork(execution_id, body.value, sender, as)
     case 'claim': {
       const { writer, awaits_confirmation } = body.value
       return as({ kind: 'claim', holder: toClaimHolder(writer), awaits_confirmation })
@@ -105,7 +108,7 @@ function verifiedStarter(
 function create(execution_id: string, value: Body<'create'>, starter: VerifiedStarter, as: As) {
   const known = identifyRequirement(value.requirement)
   const { requirement, preferred_worker, schedule_id, reply_to, parent_id, tags, ...rest } = value
-  const { caller: _, priority, ...fields } = rest
+  const { caller: _, priority, origin_id, ...fields } = rest
   const row = {
     ...fields,
     priority: readPriority(priority),
@@ -115,12 +118,23 @@ function create(execution_id: string, value: Body<'create'>, starter: VerifiedSt
     preferred_worker: preferred_worker || undefined,
     schedule_id: schedule_id || undefined,
     parent_id: parent_id || undefined,
+    origin_id: origin_id || undefined,
     reply_to: readSender(reply_to),
     tags_json: tagsOf(tags),
     routing_inputs: routingInputs(value),
     queue_timeout_ms: queueTimeoutMs(requirement),
   }
   return as({ kind: 'create', row }, known)
+}
+
+/** A create that begins with a part of the log of its origin. */
+function fork(execution_id: string, value: Body<'fork'>, sender: CallingService, as: As) {
+  const { create: created, after_seq } = value
+  if (!created?.origin_id) throw invalid('A fork needs an origin.')
+  const parsed = create(execution_id, created, verifiedStarter(created, sender), as)
+  const { command, requirement } = parsed
+  if (command.kind !== 'create') return parsed
+  return as({ ...command, row: { ...command.row, fork: { after_seq } } }, requirement)
 }
 
 function readPriority(priority = DEFAULT_PRIORITY): number {

@@ -1,7 +1,9 @@
 import type { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import type { Handlers } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
+import { createCompareHandler } from './compare-executions.ts'
 import { logHandlers } from './execution-logs.ts'
+import { createPlanForkHandler } from './plan-forks.ts'
 import { createSearchHandler } from './search-executions.ts'
 import { statisticsHandlers } from './statistics.ts'
 
@@ -10,4 +12,6 @@ export const historyHandlers = (db: Db): Handlers<typeof HistoryService> => ({
   search: createSearchHandler(db),
   ...logHandlers(db),
   ...statisticsHandlers(db),
+  planFork: createPlanForkHandler(db),
+  compare: createCompareHandler(db),
 })

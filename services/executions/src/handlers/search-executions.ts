@@ -55,7 +55,7 @@ function hasTotals(search: store.Search): boolean {
   )
 }
 
-const toRow = ({ tags_json, ...row }: store.ListedRow): ExecutionRow => ({
+export const toRow = ({ tags_json, ...row }: store.ListedRow): ExecutionRow => ({
   ...row,
   worker_name: row.worker_name ?? '',
   queued_at: row.queued_at,
@@ -63,6 +63,8 @@ const toRow = ({ tags_json, ...row }: store.ListedRow): ExecutionRow => ({
   finished_at: row.finished_at,
   schedule_id: row.schedule_id ?? '',
   parent_id: row.parent_id ?? '',
+  origin_id: row.origin_id,
+  origin_seq: row.origin_seq,
   input_bytes: row.input_bytes,
   output_bytes: row.output_bytes,
   error: row.error,

@@ -17,6 +17,7 @@ import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
 import { type ParsedCommand, parseCommand } from './commands.ts'
+import { withLogOfOrigin } from './plan-forks.ts'
 import { contextOf, traceCommand } from './trace-command.ts'
 
 /** Ids of requirements that this process has stored; they are few and never change. */
@@ -63,7 +64,8 @@ export function createSubmitHandler({
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
         await storeRequirement(parsed)
-        return { parsed, result: await writer.submit(parsed) }
+        const complete = { ...parsed, command: await withLogOfOrigin(db, command) }
+        return { parsed, result: await writer.submit(complete) }
       } finally {
         settle()
       }

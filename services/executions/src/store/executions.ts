@@ -71,6 +71,18 @@ export interface NewExecution {
   tags_json?: string
   /** W3C trace context of the create; absent: not traced. */
   traceparent?: string | undefined
+  /** Execution that it repeats, or begins with the log of. */
+  origin_id?: string
+  fork?: Fork
+}
+
+/** The part of the log of `origin_id` with which a fork begins. */
+export interface Fork {
+  /** Last entry that it may begin with. */
+  after_seq: number
+  /** Entries that it begins with, in their order; absent until they are read. */
+  seqs?: readonly number[]
+  completions?: number
 }
 
 const NEW_COLUMNS: Column<NewExecution>[] = [
@@ -95,6 +107,7 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['tags', 'json', (row) => row.tags_json],
   ['priority', 'int', (row) => row.priority],
   ['traceparent', 'text', (row) => row.traceparent],
+  ['origin_id', 'uuid', (row) => row.origin_id],
 ]
 
 /** An insert of the rows that do not exist yet, without its `returning` clause. */
@@ -102,7 +115,7 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
     workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
     schedule_id, request_hash, routing_inputs, queue_timeout_ms, depth, reply_to, parent_id,
-    cancel_with_parent, tags, priority, traceparent, state, queued_at, deadline_at, input_bytes)
+    cancel_with_parent, tags, priority, traceparent, origin_id, state, queued_at, deadline_at, input_bytes)
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms', octet_length(input::text)
     from ${rowsOf('new', NEW_COLUMNS, rows)}

@@ -53,6 +53,8 @@ export interface ListedRow {
   created_by: string
   schedule_id?: string
   parent_id?: string
+  origin_id?: string
+  origin_seq?: number
   input_bytes?: number
   output_bytes?: number
   error?: string
@@ -74,7 +76,7 @@ export const listedColumns = sql`
   e.execution_id, e.workflow_id, e.workflow_namespace, e.workflow_name, e.workflow_version, e.state,
   e.worker_name, e.created_at, e.updated_at, e.queued_at, e.started_at, e.finished_at, e.attempts,
   e.created_by, e.schedule_id, e.parent_id, e.input_bytes, e.output_bytes, e.error,
-  e.tags as tags_json, e.revision, e.last_seq`
+  e.tags as tags_json, e.revision, e.last_seq, e.origin_id, e.origin_seq`
 
 /** Reads one page. */
 export async function search(db: Db, request: Search): Promise<Found> {

@@ -2,6 +2,7 @@ import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from
 import { bootstrap } from './bootstrap.ts'
 import { mayReadConfigs } from './config.ts'
 import { mayListExecutions, mayReadExecution } from './execution.ts'
+import { mayReadBoth, mayRepeat } from './repeat.ts'
 import type { AccessRequest, AccessRule } from './rule.ts'
 import {
   mayCreateSchedule,
@@ -30,6 +31,8 @@ export const rules = {
   'may create schedule': mayCreateSchedule,
   'may manage schedule': mayManageSchedule,
   'may read execution': mayReadExecution,
+  'may read both executions': mayReadBoth,
+  'may repeat execution': mayRepeat,
   'may list executions': mayListExecutions,
   'may read configs': mayReadConfigs,
   'may list approvals': mayListApprovals,

@@ -24,11 +24,11 @@ export interface WorkflowRef {
   workflow_name: string
 }
 
-const denied = (missing_permissions: string[]) =>
+export const denied = (missing_permissions: string[]) =>
   new Fault('forbidden', 'Authorization denied', { details: { missing_permissions } })
 
 /** Requires every permission that a run needs; the refusal names all missing ones. */
-async function requireRunPermission(
+export async function requireRunPermission(
   caller: Caller,
   workflow: Workflow,
   deps: Resolves,

@@ -44,6 +44,7 @@ export const PARAMS: Record<string, Param> = {
   name: nameParam(plainNameOf, NAME_PATTERNS.plain),
   execution_id: nameParam(parseId, ID_PATTERN),
   nested_id: nameParam(parseId, ID_PATTERN),
+  other_id: nameParam(parseId, ID_PATTERN),
   task_call_id: { ...nameParam(callOf, NAME_PATTERNS.call), spans: true },
   task_name: { ...nameParam(callOf, NAME_PATTERNS.call), spans: true },
   schedule_id: nameParam((text) => parseId(text) ?? scheduleNameOf(text), NAME_PATTERNS.label),

@@ -127,7 +127,7 @@ const Timeline = z
       state: z.string().regex(/^[rcfpax]*$/),
       /** Position, and number of tries above 1. */
       tries: z.array(column),
-      /** Positions of calls that have a result and no start. */
+      /** Positions of calls that have a result and no start, or begin a fork: these last 0 ms. */
       cached: column,
       /** Positions of calls whose rollback has run. */
       compensated: column,

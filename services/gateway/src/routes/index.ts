@@ -6,6 +6,7 @@ import * as capturedLines from './captured-lines.ts'
 import * as configs from './configs.ts'
 import * as consolePages from './console.ts'
 import * as docs from './docs.ts'
+import * as executionDiff from './execution-diff.ts'
 import * as executionLog from './execution-log.ts'
 import * as executions from './executions.ts'
 import * as explain from './explain-execution.ts'
@@ -15,6 +16,7 @@ import * as me from './me.ts'
 import * as ownSessions from './own-sessions.ts'
 import * as payloads from './payloads.ts'
 import * as principals from './principals.ts'
+import * as repeats from './repeats.ts'
 import * as roles from './roles.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
@@ -44,6 +46,8 @@ export const routes = [
   ...named(executions),
   ...named(executionLog),
   ...named(capturedLines),
+  ...named(executionDiff),
+  ...named(repeats),
   ...named(payloads),
   ...named(statistics),
   ...named(workerExecutions),

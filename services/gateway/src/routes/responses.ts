@@ -94,6 +94,8 @@ export const rowView = (row: ExecutionRow): ListView['executions'][number] => ({
   created_by: row.created_by,
   schedule_id: row.schedule_id || null,
   parent_id: row.parent_id || null,
+  origin_id: row.origin_id ?? null,
+  origin_seq: row.origin_seq ?? null,
   input_bytes: row.input_bytes ?? null,
   output_bytes: row.output_bytes ?? null,
   error: row.error ?? null,

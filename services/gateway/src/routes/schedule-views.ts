@@ -7,7 +7,7 @@ import { text } from '../route/fields.ts'
 import { timeOf } from './responses.ts'
 
 /** A member of a body that stays text. */
-const kept = z.unknown().transform((value) => value as JsonText | undefined)
+export const kept = z.unknown().transform((value) => value as JsonText | undefined)
 
 const config = kept.refine(
   (value) => value === undefined || /^(\{|null$)/.test(value.text),

@@ -56,6 +56,10 @@ const details = {
   schedule_id: z.string().nullable().optional(),
   /** Execution that started it by a nested run. */
   parent_id: z.string().nullable().optional(),
+  /** Execution that it repeats, or was forked from. */
+  origin_id: z.string().nullable().optional(),
+  /** The last entry of the origin's log that a fork may begin with; null for others. */
+  origin_seq: z.int().nullable().optional(),
   /** Size of the stored JSON text. */
   input_bytes: bytes.optional(),
   output_bytes: bytes.optional(),

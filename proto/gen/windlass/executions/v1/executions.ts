@@ -102,6 +102,9 @@ export interface Command {
      * refuse it (`invalid`); repeat it until one that knows it accepts.
      */
     { $case: "confirm_claim"; value: ConfirmClaim }
+    | //
+    /** Replicas before this command refuse it (`invalid`). */
+    { $case: "fork"; value: Fork }
     | undefined;
 }
 
@@ -136,12 +139,25 @@ export interface Create {
   /** Labels of its starter, for searches. */
   tags: { [key: string]: string };
   /** Level in the ready queue, 0 to 9; absent: 5. */
-  priority?: number | undefined;
+  priority?:
+    | number
+    | undefined;
+  /** Execution that it repeats; absent: none. */
+  origin_id?: string | undefined;
 }
 
 export interface Create_TagsEntry {
   key: string;
   value: string;
+}
+
+/** Creates an execution that begins with the log of its origin, as `History.PlanFork` describes it. */
+export interface Fork {
+  create:
+    | Create
+    | undefined;
+  /** Last entry of the origin's log that it may begin with. */
+  after_seq: number;
 }
 
 /**
@@ -1023,6 +1039,9 @@ export const Command: MessageFns<Command> = {
       case "confirm_claim":
         ConfirmClaim.encode(message.body.value, writer.uint32(146).fork()).join();
         break;
+      case "fork":
+        Fork.encode(message.body.value, writer.uint32(154).fork()).join();
+        break;
     }
     return writer;
   },
@@ -1136,6 +1155,14 @@ export const Command: MessageFns<Command> = {
             message.body = { $case: "confirm_claim", value: ConfirmClaim.decode(reader, reader.uint32()) };
             continue;
           }
+          case 19: {
+            if (tag !== 154) {
+              break;
+            }
+
+            message.body = { $case: "fork", value: Fork.decode(reader, reader.uint32()) };
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1167,6 +1194,7 @@ function createBaseCreate(): Create {
     cancel_with_parent: false,
     tags: {},
     priority: undefined,
+    origin_id: undefined,
   };
 }
 
@@ -1219,6 +1247,9 @@ export const Create: MessageFns<Create> = {
     });
     if (message.priority !== undefined) {
       writer.uint32(128).int32(message.priority);
+    }
+    if (message.origin_id !== undefined) {
+      writer.uint32(138).string(message.origin_id);
     }
     return writer;
   },
@@ -1367,6 +1398,14 @@ export const Create: MessageFns<Create> = {
             message.priority = reader.int32();
             continue;
           }
+          case 17: {
+            if (tag !== 138) {
+              break;
+            }
+
+            message.origin_id = reader.string();
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1422,6 +1461,63 @@ export const Create_TagsEntry: MessageFns<Create_TagsEntry> = {
             }
 
             message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseFork(): Fork {
+  return { create: undefined, after_seq: 0 };
+}
+
+export const Fork: MessageFns<Fork> = {
+  encode(message: Fork, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.create !== undefined) {
+      Create.encode(message.create, writer.uint32(10).fork()).join();
+    }
+    if (message.after_seq !== 0) {
+      writer.uint32(16).int64(message.after_seq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Fork {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseFork();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.create = Create.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.after_seq = longToNumber(reader.int64());
             continue;
           }
         }

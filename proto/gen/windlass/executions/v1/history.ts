@@ -12,6 +12,79 @@ import { Visibility } from "../../access/v1/visibility.ts";
 import { Requirement } from "../../matching/v1/matching.ts";
 import { LogEntry } from "./executions.ts";
 
+export interface PlanForkRequest {
+  execution_id: string;
+  after_seq: number;
+}
+
+export interface PlanForkResponse {
+  /** False: the log has no entry `after_seq`; the last one is `last_seq`. */
+  found: boolean;
+  last_seq: number;
+  /** Entries that the fork begins with. */
+  entries: number;
+  /** Calls whose outcome it begins with. */
+  calls: number;
+  /** Calls of the execution without an outcome in these entries, in the order of the log. */
+  runs_again: ForkedCall[];
+  /** True if there are more. */
+  cut: boolean;
+}
+
+export interface ForkedCall {
+  call_id: string;
+  name: string;
+  /** Its first entry. */
+  seq: number;
+}
+
+export interface CompareRequest {
+  a: string;
+  b: string;
+}
+
+export interface CompareResponse {
+  a: ExecutionRow | undefined;
+  b:
+    | ExecutionRow
+    | undefined;
+  /** The texts are equal, character by character. */
+  same_input: boolean;
+  same_output: boolean;
+  /** Top-level members of two objects whose texts differ, at most 100. */
+  input_members: string[];
+  /** Calls with equal results. */
+  same_calls: number;
+  different_calls: number;
+  only_a: number;
+  only_b: number;
+  /** The first call that is not in both with the same result; absent: none. */
+  first:
+    | CallDifference
+    | undefined;
+  /** True if a log is longer than what was compared. */
+  cut: boolean;
+}
+
+export interface CallDifference {
+  call_id: string;
+  name: string;
+  /** `missing`, `state` or `result`. */
+  kind: string;
+  a: CallOutcome | undefined;
+  b: CallOutcome | undefined;
+}
+
+export interface CallOutcome {
+  /** First and last entry. */
+  seq: number;
+  last_seq: number;
+  /** `running`, `completed`, `failed`, … */
+  state: string;
+  /** Milliseconds; absent while it has no end. */
+  duration_ms?: number | undefined;
+}
+
 export interface ReadLogRequest {
   execution_id: string;
   /** Entries with a greater seq. */
@@ -226,12 +299,638 @@ export interface ExecutionRow {
   revision: number;
   /** Last entry of its log. */
   last_seq: number;
+  /** Execution that it repeats or was forked from. */
+  origin_id?:
+    | string
+    | undefined;
+  /** Of a fork: the last entry of the origin's log that it may begin with. */
+  origin_seq?: number | undefined;
 }
 
 export interface ExecutionRow_TagsEntry {
   key: string;
   value: string;
 }
+
+function createBasePlanForkRequest(): PlanForkRequest {
+  return { execution_id: "", after_seq: 0 };
+}
+
+export const PlanForkRequest: MessageFns<PlanForkRequest> = {
+  encode(message: PlanForkRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.execution_id !== "") {
+      writer.uint32(10).string(message.execution_id);
+    }
+    if (message.after_seq !== 0) {
+      writer.uint32(16).int64(message.after_seq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanForkRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanForkRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.after_seq = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePlanForkResponse(): PlanForkResponse {
+  return { found: false, last_seq: 0, entries: 0, calls: 0, runs_again: [], cut: false };
+}
+
+export const PlanForkResponse: MessageFns<PlanForkResponse> = {
+  encode(message: PlanForkResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.found !== false) {
+      writer.uint32(8).bool(message.found);
+    }
+    if (message.last_seq !== 0) {
+      writer.uint32(16).int64(message.last_seq);
+    }
+    if (message.entries !== 0) {
+      writer.uint32(24).int64(message.entries);
+    }
+    if (message.calls !== 0) {
+      writer.uint32(32).int64(message.calls);
+    }
+    for (const v of message.runs_again) {
+      ForkedCall.encode(v!, writer.uint32(42).fork()).join();
+    }
+    if (message.cut !== false) {
+      writer.uint32(48).bool(message.cut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PlanForkResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePlanForkResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.found = reader.bool();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.last_seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.entries = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.calls = longToNumber(reader.int64());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.runs_again.push(ForkedCall.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseForkedCall(): ForkedCall {
+  return { call_id: "", name: "", seq: 0 };
+}
+
+export const ForkedCall: MessageFns<ForkedCall> = {
+  encode(message: ForkedCall, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.call_id !== "") {
+      writer.uint32(10).string(message.call_id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.seq !== 0) {
+      writer.uint32(24).int64(message.seq);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ForkedCall {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseForkedCall();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.call_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCompareRequest(): CompareRequest {
+  return { a: "", b: "" };
+}
+
+export const CompareRequest: MessageFns<CompareRequest> = {
+  encode(message: CompareRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.a !== "") {
+      writer.uint32(10).string(message.a);
+    }
+    if (message.b !== "") {
+      writer.uint32(18).string(message.b);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.a = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.b = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCompareResponse(): CompareResponse {
+  return {
+    a: undefined,
+    b: undefined,
+    same_input: false,
+    same_output: false,
+    input_members: [],
+    same_calls: 0,
+    different_calls: 0,
+    only_a: 0,
+    only_b: 0,
+    first: undefined,
+    cut: false,
+  };
+}
+
+export const CompareResponse: MessageFns<CompareResponse> = {
+  encode(message: CompareResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.a !== undefined) {
+      ExecutionRow.encode(message.a, writer.uint32(10).fork()).join();
+    }
+    if (message.b !== undefined) {
+      ExecutionRow.encode(message.b, writer.uint32(18).fork()).join();
+    }
+    if (message.same_input !== false) {
+      writer.uint32(24).bool(message.same_input);
+    }
+    if (message.same_output !== false) {
+      writer.uint32(32).bool(message.same_output);
+    }
+    for (const v of message.input_members) {
+      writer.uint32(42).string(v!);
+    }
+    if (message.same_calls !== 0) {
+      writer.uint32(48).int64(message.same_calls);
+    }
+    if (message.different_calls !== 0) {
+      writer.uint32(56).int64(message.different_calls);
+    }
+    if (message.only_a !== 0) {
+      writer.uint32(64).int64(message.only_a);
+    }
+    if (message.only_b !== 0) {
+      writer.uint32(72).int64(message.only_b);
+    }
+    if (message.first !== undefined) {
+      CallDifference.encode(message.first, writer.uint32(82).fork()).join();
+    }
+    if (message.cut !== false) {
+      writer.uint32(88).bool(message.cut);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CompareResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCompareResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.a = ExecutionRow.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.b = ExecutionRow.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.same_input = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.same_output = reader.bool();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.input_members.push(reader.string());
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.same_calls = longToNumber(reader.int64());
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.different_calls = longToNumber(reader.int64());
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.only_a = longToNumber(reader.int64());
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.only_b = longToNumber(reader.int64());
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.first = CallDifference.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 88) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCallDifference(): CallDifference {
+  return { call_id: "", name: "", kind: "", a: undefined, b: undefined };
+}
+
+export const CallDifference: MessageFns<CallDifference> = {
+  encode(message: CallDifference, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.call_id !== "") {
+      writer.uint32(10).string(message.call_id);
+    }
+    if (message.name !== "") {
+      writer.uint32(18).string(message.name);
+    }
+    if (message.kind !== "") {
+      writer.uint32(26).string(message.kind);
+    }
+    if (message.a !== undefined) {
+      CallOutcome.encode(message.a, writer.uint32(34).fork()).join();
+    }
+    if (message.b !== undefined) {
+      CallOutcome.encode(message.b, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallDifference {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallDifference();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.call_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.kind = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.a = CallOutcome.decode(reader, reader.uint32());
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.b = CallOutcome.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseCallOutcome(): CallOutcome {
+  return { seq: 0, last_seq: 0, state: "", duration_ms: undefined };
+}
+
+export const CallOutcome: MessageFns<CallOutcome> = {
+  encode(message: CallOutcome, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.seq !== 0) {
+      writer.uint32(8).int64(message.seq);
+    }
+    if (message.last_seq !== 0) {
+      writer.uint32(16).int64(message.last_seq);
+    }
+    if (message.state !== "") {
+      writer.uint32(26).string(message.state);
+    }
+    if (message.duration_ms !== undefined) {
+      writer.uint32(32).int64(message.duration_ms);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): CallOutcome {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseCallOutcome();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.last_seq = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.state = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.duration_ms = longToNumber(reader.int64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseReadLogRequest(): ReadLogRequest {
   return { execution_id: "", after: 0, before: 0, limit: 0, types: [], max_value_chars: undefined };
@@ -1849,6 +2548,8 @@ function createBaseExecutionRow(): ExecutionRow {
     tags: {},
     revision: 0,
     last_seq: 0,
+    origin_id: undefined,
+    origin_seq: undefined,
   };
 }
 
@@ -1919,6 +2620,12 @@ export const ExecutionRow: MessageFns<ExecutionRow> = {
     }
     if (message.last_seq !== 0) {
       writer.uint32(176).int64(message.last_seq);
+    }
+    if (message.origin_id !== undefined) {
+      writer.uint32(186).string(message.origin_id);
+    }
+    if (message.origin_seq !== undefined) {
+      writer.uint32(192).int64(message.origin_seq);
     }
     return writer;
   },
@@ -2115,6 +2822,22 @@ export const ExecutionRow: MessageFns<ExecutionRow> = {
             message.last_seq = longToNumber(reader.int64());
             continue;
           }
+          case 23: {
+            if (tag !== 186) {
+              break;
+            }
+
+            message.origin_id = reader.string();
+            continue;
+          }
+          case 24: {
+            if (tag !== 192) {
+              break;
+            }
+
+            message.origin_seq = longToNumber(reader.int64());
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -2248,6 +2971,26 @@ export const HistoryService = {
     responseSerialize: (value: QueueDepthsResponse): Buffer => Buffer.from(QueueDepthsResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): QueueDepthsResponse => QueueDepthsResponse.decode(value),
   },
+  /** Tells what a fork of an execution would begin with, and which calls it would run again. */
+  planFork: {
+    path: "/windlass.executions.v1.History/PlanFork" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PlanForkRequest): Buffer => Buffer.from(PlanForkRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PlanForkRequest => PlanForkRequest.decode(value),
+    responseSerialize: (value: PlanForkResponse): Buffer => Buffer.from(PlanForkResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PlanForkResponse => PlanForkResponse.decode(value),
+  },
+  /** Compares the calls of two executions. */
+  compare: {
+    path: "/windlass.executions.v1.History/Compare" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: CompareRequest): Buffer => Buffer.from(CompareRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): CompareRequest => CompareRequest.decode(value),
+    responseSerialize: (value: CompareResponse): Buffer => Buffer.from(CompareResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): CompareResponse => CompareResponse.decode(value),
+  },
 } as const;
 
 export interface HistoryServer extends UntypedServiceImplementation {
@@ -2263,6 +3006,10 @@ export interface HistoryServer extends UntypedServiceImplementation {
   stats: handleUnaryCall<StatsRequest, StatsResponse>;
   /** Returns the ready queue by requirement. */
   queueDepths: handleUnaryCall<QueueDepthsRequest, QueueDepthsResponse>;
+  /** Tells what a fork of an execution would begin with, and which calls it would run again. */
+  planFork: handleUnaryCall<PlanForkRequest, PlanForkResponse>;
+  /** Compares the calls of two executions. */
+  compare: handleUnaryCall<CompareRequest, CompareResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

@@ -1,0 +1,36 @@
+import { Fault } from '@windlass/runtime/faults'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
+import { sql } from '@windlass/runtime/postgres/sql'
+import type { OutlineEntry } from '../domain/fork.ts'
+import type { NewExecution } from './executions.ts'
+
+/**
+ * Copies the planned entries of the origin's log to a row that this transaction has inserted, under numbers
+ * from 1. Throws `conflict` if an entry is missing: the origin was deleted meanwhile.
+ */
+export async function copyLog(
+  tx: Tx,
+  { execution_id, origin_id, fork }: NewExecution,
+): Promise<void> {
+  const { seqs = [], completions = 0, after_seq = 0 } = fork ?? {}
+  const [, copied] = await Promise.all([
+    tx.run(sql`
+      update executions set last_seq = ${seqs.length}, completions = ${completions},
+             origin_seq = ${after_seq}
+       where execution_id = ${execution_id}`),
+    seqs.length > 0
+      ? tx.run(sql`
+          insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+          select ${execution_id}::uuid, kept.position, e.event_id, e.type, e.source_id, e.name, e.value, e.time
+            from unnest(${seqs}::bigint[]) with ordinality as kept(seq, position)
+            join events e on e.execution_id = ${origin_id}::uuid and e.seq = kept.seq`)
+      : 0,
+  ])
+  if (copied < seqs.length) throw new Fault('conflict', 'The log of the origin was deleted.')
+}
+
+/** The entries of a log without their values, in order; at most `limit`. */
+export const readOutlineOf = (db: Queries, execution_id: string, limit: number) =>
+  db.rows<OutlineEntry>(sql`
+    select seq, type, source_id, name from events
+     where execution_id = ${execution_id} order by seq limit ${limit}`)
