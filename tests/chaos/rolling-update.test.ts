@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { migrateAll, startSystem } from '@windlass/testkit/system'
-import { programOf, type Service } from '@windlass/testkit/system-processes'
+import { migrateAll } from '@windlass/testkit/database'
+import { startSystem } from '@windlass/testkit/system'
+import { programOf, ROOT, type Service } from '@windlass/testkit/system-processes'
 import { expect, test } from 'vitest'
 import { eventTypes, executionFixture, expectOk, TWO_OF_EACH } from '../e2e/execution-fixture.ts'
 import { reconnectingWorker, retryUntilAnswered } from '../e2e/fault-injection.ts'
@@ -33,7 +34,7 @@ test.skipIf(EARLIER === '')(
     })
     await pause(1_000)
 
-    await migrateAll(system.database)
+    await migrateAll(system.database, ROOT)
     const before = ids.length
     /** Restarts the n-th replica of each service as the program of this checkout. */
     const update = async (n: number) => {

@@ -2,19 +2,53 @@ import { createHmac, randomBytes } from 'node:crypto'
 import { migrate } from '@windlass/runtime/postgres/migrate'
 import pg from 'pg'
 import { type Defer, withTest } from './defer.ts'
+import { templateDatabase } from './template-database.ts'
 
 /** Creates a migrated database for one test, dropped when the test ends. Returns its URL. */
 export async function freshDatabase(schema: string, migrations: URL): Promise<string> {
-  const url = await emptyDatabase()
-  await migrate(url, schema, migrations)
-  return url
+  const server = testUrl('TEST_POSTGRES_URL')
+  const fill = (database: string) => migrate(database, schema, migrations)
+  return createDatabase({ template: await templateDatabase(server, [migrations], fill) })
 }
 
-/** Creates an empty database, for systems of several services. Returns its URL. */
-export async function emptyDatabase(defer: Defer = withTest, at?: string): Promise<string> {
+/** Creates a database for several services, each schema with its migrations and its role. Returns its URL. */
+export async function freshSystemDatabase(root: URL, defer: Defer): Promise<string> {
+  const folders = STORES.map((store) => migrationsOf(store, root))
+  const fill = (database: string) => migrateAll(database, root)
+  const template = await templateDatabase(testUrl('TEST_POSTGRES_URL'), folders, fill)
+  return createDatabase({ template, defer })
+}
+
+/** Brings the schemas of all services to those of a checkout. */
+export async function migrateAll(database: string, root: URL): Promise<void> {
+  for (const store of STORES)
+    await migrate(database, store, migrationsOf(store, root), serviceUrl(database, store))
+}
+
+const STORES = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
+
+const migrationsOf = (store: string, root: URL) => new URL(`services/${store}/migrations/`, root)
+
+/** Creates an empty database, dropped at the end; at the server of the test run unless `at` names another. */
+export const emptyDatabase = (defer: Defer = withTest, at?: string): Promise<string> =>
+  createDatabase({ defer, at })
+
+interface NewDatabase {
+  defer?: Defer
+  /** URL of the server; by default that of the test run. */
+  at?: string | undefined
+  /** Database to copy. */
+  template?: string
+}
+
+async function createDatabase({
+  defer = withTest,
+  at,
+  template,
+}: NewDatabase = {}): Promise<string> {
   const server = new URL(at ?? testUrl('TEST_POSTGRES_URL'))
   const name = `test_${randomBytes(8).toString('hex')}`
-  await admin(server, `create database ${name}`)
+  await admin(server, `create database ${name}${template ? ` template ${template}` : ''}`)
   defer(() => admin(server, `drop database if exists ${name} with (force)`))
   const url = new URL(server)
   url.pathname = name

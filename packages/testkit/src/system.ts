@@ -1,16 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { migrate } from '@windlass/runtime/postgres/migrate'
 import { startBalancer } from './balancer.ts'
-import { emptyDatabase, serviceUrl } from './database.ts'
+import { emptyDatabase, freshSystemDatabase, migrateAll } from './database.ts'
 import { type Defer, withTest } from './defer.ts'
 import { temporaryFolder } from './folder.ts'
 import type { Infra } from './infra-handle.ts'
 import type { LossyLink } from './lossy-link.ts'
 import { Process } from './process.ts'
 import { createProcesses, inOneProcess, ROOT, type Service } from './system-processes.ts'
-
-const STORES = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
 
 export interface SystemOptions {
   /** Built checkout whose programs and migrations are used, such as one of an earlier release. */
@@ -52,8 +49,7 @@ export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest, root = ROOT } = options
   const { envOf = () => ({}), linked = [], infra = {}, onOutput } = options
   const home = temporaryFolder('home', defer)
-  const database = await emptyDatabase(defer, infra.TEST_POSTGRES_URL)
-  await migrateAll(database, root)
+  const database = await databaseOf(root, defer, infra.TEST_POSTGRES_URL)
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
   const layout = { root, home, database, linked, links, infra }
@@ -86,12 +82,12 @@ export async function startSystem(options: SystemOptions = {}) {
   return system
 }
 
-/** Brings the schemas of all services to those of a checkout. */
-export async function migrateAll(database: string, root = ROOT): Promise<void> {
-  for (const store of STORES) {
-    const migrations = new URL(`services/${store}/migrations/`, root)
-    await migrate(database, store, migrations, serviceUrl(database, store))
-  }
+/** A private server has one system: a template would cost more than it saves. */
+async function databaseOf(root: URL, defer: Defer, at: string | undefined): Promise<string> {
+  if (at === undefined) return freshSystemDatabase(root, defer)
+  const database = await emptyDatabase(defer, at)
+  await migrateAll(database, root)
+  return database
 }
 
 const ATTEMPTS = 3
