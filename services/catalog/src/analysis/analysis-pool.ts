@@ -24,7 +24,16 @@ interface Job {
   settle(outcome: WorkerReply | WorkerFailure): void
 }
 
-/** A bounded queue of sources in front of a few threads. A thread that a source ruined is replaced. */
+/**
+ * A bounded queue of sources in front of a few threads. A thread that a source ruined is replaced.
+ *
+ * The gateway has threads for large bodies (`body-threads.ts` there), which share no code with these: only
+ * a list of jobs would be common. The time that a source takes is not bounded by its size, so a thread here
+ * has a deadline in processor time, which a general pool such as piscina does not measure; it starts
+ * seconds before its first source, with a parser and warm code; it is replaced when its parser has grown;
+ * and its queue is bounded by number and by time. A body takes time in proportion to its size, which
+ * BodyBudget bounds: no deadline, no queue limit, a start on demand, and bytes that are moved, not copied.
+ */
 export class AnalysisPool {
   readonly #options: AnalysisPoolOptions
   readonly #queue: Job[] = []

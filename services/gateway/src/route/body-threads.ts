@@ -42,6 +42,9 @@ interface Job {
  * Worker threads that parse large bodies: the event loop only copies the bytes, and the text of the
  * payloads that comes back. A thread has one job at a time, so that a job that exhausts its memory fails
  * alone; the next job gets a new thread. Jobs that wait are bounded by the body bytes in flight.
+ *
+ * The catalog has threads for the analysis of sources, with what these do not need: deadlines in processor
+ * time, a warm start and a queue of its own (`analysis-pool.ts` there says why they are two).
  */
 export class BodyThreads implements BodyParser, InputValidator {
   readonly #options: BodyThreadsOptions
