@@ -113,6 +113,10 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /auth/test-token': { body: { token: 'x' } },
   'POST /console/session': { exempt: 'only the console may call it; programs are refused' },
   'DELETE /console/session': { exempt: 'only the console may call it; programs are refused' },
+  'GET /console/sessions': {},
+  'DELETE /console/sessions/{session_id}': {
+    exempt: 'sessions belong to a principal; services/gateway/test/console-sessions.test.ts tries those of another',
+  },
   'GET /docs': {},
   'GET /executions': {
     also: [

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import { startGateway } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
+
+const HEADERS = {
+  'content-type': 'application/json',
+  'x-windlass-console': '1',
+  'sec-fetch-site': 'same-origin',
+}
+/** The key of a principal, which its first digit names. */
+const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
+
+/** A gateway at which two principals sign in. */
+async function startSignIn() {
+  const gateway = await startGateway(
+    {
+      keys: {
+        async find({ prefix }) {
+          const subject = prefix.startsWith('wk_0') ? 'ann' : 'bob'
+          const account = { principal: serviceAccount({ subject }), permissions: ['*'] }
+          return { account, expires_at: undefined }
+        },
+      },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: 'true' },
+  )
+  const signIn = async (digit: string) => {
+    const body = JSON.stringify({ api_key: keyOf(digit) })
+    const options = { method: 'POST', headers: HEADERS, body }
+    const response = await fetch(`${gateway.url}/console/session`, options)
+    expect(response.status, await response.clone().text()).toBe(200)
+    const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
+    return (path: string, method = 'GET') =>
+      fetch(gateway.url + path, { method, headers: { ...HEADERS, cookie } })
+  }
+  return { ann: await signIn('0'), bob: await signIn('1') }
+}
+
+const idsOf = async (call: (path: string) => Promise<Response>) => {
+  const { sessions } = (await (await call('/console/sessions')).json()) as {
+    sessions: { id: string; current: boolean }[]
+  }
+  return sessions.map(({ id, current }) => ({ id, current }))
+}
+
+test('sessions of another principal: neither listed nor ended', async () => {
+  const { ann, bob } = await startSignIn()
+  const [own] = await idsOf(ann)
+  const [other] = await idsOf(bob)
+  if (!own || !other) return expect.unreachable()
+  expect(await idsOf(ann)).toEqual([{ id: own.id, current: true }])
+  expect(other.id).not.toBe(own.id)
+  expect((await bob(`/console/sessions/${own.id}`, 'DELETE')).status).toBe(404)
+  expect((await ann('/me')).status).toBe(200)
+  expect((await ann(`/console/sessions/${own.id}`, 'DELETE')).status).toBe(200)
+  expect((await ann('/me')).status).toBe(401)
+  expect((await bob('/me')).status).toBe(200)
+})
