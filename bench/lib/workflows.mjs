@@ -1,9 +1,12 @@
 import { readFileSync } from 'node:fs'
 
 /** Uploads one of the project's examples. */
-export async function upload(url, example) {
+export const upload = (url, example) => uploadSource(url, readFileSync(`examples/${example}.py`))
+
+/** Uploads a source. */
+export async function uploadSource(url, source) {
   const form = new FormData()
-  form.append('file', new Blob([readFileSync(`examples/${example}.py`)]), `${example}.py`)
+  form.append('file', new Blob([source]), 'workflow.py')
   const response = await fetch(`${url}/workflows`, { method: 'POST', body: form })
   if (!response.ok) throw new Error(`upload: ${response.status} ${await response.text()}`)
 }
