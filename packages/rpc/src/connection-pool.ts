@@ -1,9 +1,10 @@
-import { isIPv4 } from 'node:net'
 import { Client, type ClientOptions, credentials } from '@grpc/grpc-js'
 import { MAX_MESSAGE_BYTES } from './call.ts'
 import type { MultiplexedConnection } from './multiplexed-connection.ts'
+import { ReplicaSet } from './replica-set.ts'
+import { isIPv4Address } from './resolve-address.ts'
 import type { ServiceIdentity } from './service-identity.ts'
-import { acquireConnection, type Replica, releaseConnection } from './shared-connections.ts'
+import { acquireConnection, releaseConnection } from './shared-connections.ts'
 
 const OPTIONS: ClientOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -26,7 +27,7 @@ export class UnaryChannels {
   #turn = 0
 
   constructor(addresses: readonly string[], identity: ServiceIdentity) {
-    const targets = addresses.every(isNumeric)
+    const targets = addresses.every(isIPv4Address)
       ? [`ipv4:${addresses.join(',')}`]
       : addresses.map(targetOf)
     this.#clients = targets.map((target) => channelTo(target, identity))
@@ -41,8 +42,7 @@ export class UnaryChannels {
   }
 }
 
-const isNumeric = (address: string) => isIPv4(address.replace(/:\d+$/, ''))
-const targetOf = (address: string) => `${isNumeric(address) ? 'ipv4' : 'dns'}:${address}`
+const targetOf = (address: string) => `${isIPv4Address(address) ? 'ipv4' : 'dns'}:${address}`
 
 function channelTo(target: string, { tls }: ServiceIdentity): Client {
   return tls
@@ -55,28 +55,28 @@ function channelTo(target: string, { tls }: ServiceIdentity): Client {
 
 /** Multiplexed streams to the replicas of a service, opened at the first call and used in turn. */
 export class MultiplexedPool {
-  readonly #replicas: readonly Replica[]
+  readonly #service: string
+  readonly #addresses: readonly string[]
   readonly #identity: ServiceIdentity
-  #connections: MultiplexedConnection[] | undefined
+  #replicas: ReplicaSet | undefined
   #turn = 0
 
   constructor(
     { service, addresses }: { service: string; addresses: readonly string[] },
     identity: ServiceIdentity,
   ) {
-    this.#replicas = addresses.map((address) => ({ service, address }))
+    this.#service = service
+    this.#addresses = addresses
     this.#identity = identity
   }
 
   /** The next connection with an open stream, if any; an unresponsive replica only if no other is open. */
   next(): MultiplexedConnection | undefined {
-    const identity = this.#identity
-    this.#connections ??= this.#replicas.map((replica) =>
-      acquireConnection(replica, identity, () => channelTo(targetOf(replica.address), identity)),
-    )
+    this.#replicas ??= this.#open()
+    const { connections } = this.#replicas
     let unresponsive: MultiplexedConnection | undefined
-    for (const _ of this.#connections) {
-      const connection = this.#connections[this.#turn++ % this.#connections.length]
+    for (const _ of connections) {
+      const connection = connections[this.#turn++ % connections.length]
       if (connection?.isResponsive) return connection
       if (connection?.stream) unresponsive ??= connection
     }
@@ -85,12 +85,23 @@ export class MultiplexedPool {
 
   /** True if a replica answers. */
   get hasResponsive(): boolean {
-    return this.#connections?.some(({ isResponsive }) => isResponsive) === true
+    return this.#replicas?.connections.some(({ isResponsive }) => isResponsive) === true
   }
 
   close(): void {
-    if (this.#connections)
-      for (const replica of this.#replicas) releaseConnection(replica, this.#identity)
-    this.#connections = undefined
+    this.#replicas?.close()
+    this.#replicas = undefined
+  }
+
+  #open(): ReplicaSet {
+    const [service, identity] = [this.#service, this.#identity]
+    return new ReplicaSet({
+      addresses: this.#addresses,
+      acquire: (address) =>
+        acquireConnection({ service, address }, identity, () =>
+          channelTo(targetOf(address), identity),
+        ),
+      release: (address) => releaseConnection({ service, address }, identity),
+    })
   }
 }

@@ -10,7 +10,7 @@ interface SharedConnection {
 const shared = new WeakMap<ServiceIdentity, Map<string, SharedConnection>>()
 
 /** A replica of a service. */
-export interface Replica {
+interface Replica {
   service: string
   address: string
 }

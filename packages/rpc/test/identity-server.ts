@@ -14,11 +14,14 @@ async function missing(): Promise<never> {
 }
 
 /** Serves these rpcs of identity until the test ends; any other rpc fails. */
-export async function serveIdentity(handlers: Partial<IdentityHandlers>, port = 0) {
+export async function serveIdentity(
+  handlers: Partial<IdentityHandlers>,
+  { port = 0, host = HOST } = {},
+) {
   const server = new RpcServer(pino({ level: 'silent' }), testIdentity('identity'))
   const all = { checkBootstrap: missing, issueSession: missing, checkSession: missing, ...handlers }
   server.serve(IdentityService, all, allowAll(IdentityService))
-  const bound = await server.listen({ host: HOST, port }, [])
+  const bound = await server.listen({ host, port }, [])
   onTestFinished(() => server.stop())
   return { server, port: bound }
 }

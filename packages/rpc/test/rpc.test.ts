@@ -117,6 +117,6 @@ test('a service that restarts is waited for, and replicas share the calls', asyn
   await expect.poll(() => burst().then(() => Math.min(...served))).toBeGreaterThan(20)
   await Promise.all([a.server.stop(), b.server.stop()])
   const waiting = identity.checkSession({ token: 'x' })
-  await serveIdentity(handler(0), a.port)
+  await serveIdentity(handler(0), { port: a.port })
   expect(await waiting).toMatchObject({ worker_name: '0' })
 })

@@ -1,0 +1,105 @@
+import type { MultiplexedConnection } from './multiplexed-connection.ts'
+import { isName, resolveAddress } from './resolve-address.ts'
+
+const RESOLVE_MS = 5_000
+/** Longer than the deadline of any call: a replica leaves its name before it has answered them. */
+const RETIRE_MS = 60_000
+
+export interface ReplicaSetOptions {
+  /** `HOST:PORT` of each replica, or names that stand for several. */
+  addresses: readonly string[]
+  acquire(address: string): MultiplexedConnection
+  release(address: string): void
+  resolve?: (address: string) => Promise<string[]>
+}
+
+/**
+ * A connection to each replica of a service. A name is resolved again at intervals: its channel would
+ * balance over its addresses, but the stream of calls to it stays with one, and so would most calls.
+ * While a name cannot be resolved, its last addresses are kept.
+ */
+export class ReplicaSet {
+  readonly #options: Required<ReplicaSetOptions>
+  readonly #connections = new Map<string, MultiplexedConnection>()
+  #list: readonly MultiplexedConnection[] = []
+  readonly #retiring = new Map<string, NodeJS.Timeout>()
+  readonly #resolved = new Map<string, string[]>()
+  #timer: NodeJS.Timeout | undefined
+
+  /** Connects to the replicas with an address; those of names follow when these are resolved. */
+  constructor(options: ReplicaSetOptions) {
+    this.#options = { resolve: resolveAddress, ...options }
+    this.#follow(this.#current())
+    if (!options.addresses.some(isName)) return
+    void this.#resolve()
+    this.#timer = setInterval(() => void this.#resolve(), RESOLVE_MS)
+    this.#timer.unref()
+  }
+
+  /** Connections to the present replicas. */
+  get connections(): readonly MultiplexedConnection[] {
+    return this.#list
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
+    for (const timer of this.#retiring.values()) clearTimeout(timer)
+    for (const address of [...this.#connections.keys(), ...this.#retiring.keys()])
+      this.#options.release(address)
+    this.#connections.clear()
+    this.#retiring.clear()
+    this.#list = []
+  }
+
+  #current(): Set<string> {
+    const { addresses } = this.#options
+    return new Set(
+      addresses.flatMap((one) => (isName(one) ? (this.#resolved.get(one) ?? []) : [one])),
+    )
+  }
+
+  async #resolve(): Promise<void> {
+    const names = this.#options.addresses.filter(isName)
+    const isResolved = await Promise.all(names.map((name) => this.#resolveName(name)))
+    if (this.#timer && isResolved.includes(true)) this.#follow(this.#current())
+  }
+
+  async #resolveName(name: string): Promise<boolean> {
+    try {
+      const found = await this.#options.resolve(name)
+      if (found.length > 0) this.#resolved.set(name, found)
+      return found.length > 0
+    } catch {
+      return false
+    }
+  }
+
+  #follow(addresses: ReadonlySet<string>): void {
+    for (const address of addresses) if (!this.#connections.has(address)) this.#connect(address)
+    for (const address of this.#connections.keys())
+      if (!addresses.has(address)) this.#retire(address)
+    this.#list = [...this.#connections.values()]
+  }
+
+  #connect(address: string): void {
+    this.#connections.set(address, this.#options.acquire(address))
+    const retiring = this.#retiring.get(address)
+    if (!retiring) return
+    clearTimeout(retiring)
+    this.#retiring.delete(address)
+    this.#options.release(address)
+  }
+
+  /** Makes no further calls to a replica; the connection stays open for those that it has received. */
+  #retire(address: string): void {
+    this.#connections.delete(address)
+    const end = () => {
+      this.#retiring.delete(address)
+      this.#options.release(address)
+    }
+    const timer = setTimeout(end, RETIRE_MS)
+    timer.unref()
+    this.#retiring.set(address, timer)
+  }
+}
