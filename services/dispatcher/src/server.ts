@@ -16,6 +16,7 @@ import type { Runtime, Start } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
 import { CancelDelivery } from './engine/cancel-delivery.ts'
 import { ConnectedWorkers } from './engine/connected-workers.ts'
+import { GatewayWatch } from './engine/gateway-watch.ts'
 import { HeartbeatBuffer } from './engine/heartbeat-buffer.ts'
 import { ReadyQueueView } from './engine/ready-queue-view.ts'
 import { WorkerRegistrySync } from './engine/registry-sync.ts'
@@ -27,7 +28,7 @@ import { fleetHandlers } from './handlers/fleet-service.ts'
 import { handlers } from './handlers/index.ts'
 import { createReleaseLoop } from './loops/release.ts'
 import { createTickLoop, flushAndPoll } from './loops/tick.ts'
-import { startWorkDistribution } from './loops/work-distribution.ts'
+import { startWorkDistribution, type WorkDistribution } from './loops/work-distribution.ts'
 import { observeFleet } from './observe.ts'
 import { secondsSinceAnyReplica } from './store/heartbeats.ts'
 import * as workerStore from './store/workers.ts'
@@ -57,7 +58,7 @@ export const start: Start = async (settings, runtime) => {
   teardown.add('release loop', () => releases.stop())
   const cancelDelivery = new CancelDelivery(executions, workers, log)
   const workflows = new WorkflowCache(catalog)
-  const delivery = new WorkDelivery({ executions, workers, workflows, log })
+  const delivery = new WorkDelivery({ executions, workers, workflows, heartbeats, log })
   teardown.add('metrics', observeFleet({ workers, queue, delivery }))
   const state = { replica_id, workers, queue, heartbeats, registry, sessionLookup, releases }
   const deps = { ...connections, ...state, log }
@@ -80,11 +81,12 @@ export const start: Start = async (settings, runtime) => {
   rpc.serve(FleetService, fleetHandlers(handlerDeps), access.fleet)
 
   const distribution = startWorkDistribution({ ...deps, delivery })
-  const signalDeps = { ...deps, ...distribution, cancelDelivery }
+  const gateways = watchGateways({ workers, delivery, distribution }, runtime)
+  const signalDeps = { ...deps, ...distribution, cancelDelivery, gateways }
   subscribeReady(signalDeps)
   const streamOptions = { ping_ms: heartbeat_ms, stall_ms: STALL_MS }
   const openStream = createStreamOpener({ ...signalDeps, streamOptions, onDisconnect: wakeTick })
-  const server = createStreamServer(openStream, serviceIdentity, log)
+  const server = createStreamServer({ open: openStream, gateways, identity: serviceIdentity }, log)
   teardown.add('worker streams', () => drainStreams(server, workers))
   teardown.add('dispatch', () => delivery.whenIdle())
   teardown.add('leases', () => distribution.stop())
@@ -95,6 +97,32 @@ export const start: Start = async (settings, runtime) => {
   runtime.readiness.add('database', checkDatabase)
   const grpc = await rpc.listen(settings.listen, [checkDatabase])
   return { grpc, streams }
+}
+
+interface GatewayWatchDeps {
+  workers: ConnectedWorkers
+  delivery: WorkDelivery
+  distribution: WorkDistribution
+}
+
+/** Withholds work from the workers behind a gateway that hangs. */
+function watchGateways(
+  { workers, delivery, distribution }: GatewayWatchDeps,
+  { log, teardown }: Runtime,
+): GatewayWatch {
+  const gateways = new GatewayWatch({
+    onHung(gateway) {
+      log.warn({ gateway }, 'gateway hangs')
+      workers.bumpFleetVersion()
+      void delivery.releaseUnreachable()
+    },
+    onRecovered() {
+      workers.bumpFleetVersion()
+      distribution.wake()
+    },
+  })
+  teardown.add('watch of gateways', () => gateways.stop())
+  return gateways
 }
 
 async function openConnections(settings: Settings, runtime: Runtime) {

@@ -3,6 +3,7 @@ import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { startDispatchers } from './dispatcher-fixture.ts'
+import { anyRequirement } from './executions-fake.ts'
 import { openStream } from './worker-fake.ts'
 
 /** Evicts after 1.2 s of silence. */
@@ -55,6 +56,29 @@ test('D4: pongs arrive at another dispatcher: the worker is not evicted', async 
     )
     .toBe(true)
   expect(stream.ended).toBe(false)
+})
+
+test('worker without pongs reads a large frame: counts as alive, and is as healthy as before', async () => {
+  const { join, rpc, db, name, executions, publishReady } = await startDispatchers()
+  const worker = name()
+  const { session_id, stream } = await join({ name: worker, max_concurrent_executions: 0 })
+  const large = executions.require(anyRequirement)
+  executions.queue(large, { input_json: JSON.stringify('x'.repeat(30 * 2 ** 20)) })
+  stream.stall()
+  publishReady(large)
+  const sent = () => executions.commands.map(({ body }) => body?.$case)
+  await expect.poll(sent).toEqual(['extend_lease'])
+  await rpc.pong({ name: worker, session_id, healthy: false })
+  const read = async () => {
+    const [row] = await db.rows<{ healthy: boolean; seen_ms: number }>(sql`
+      select healthy, extract(epoch from last_seen_at)::float8 * 1000 as seen_ms from workers where name = ${worker}`)
+    return row ?? expect.unreachable()
+  }
+  await expect.poll(async () => (await read()).healthy).toBe(false)
+  const { seen_ms } = await read()
+  stream.resume()
+  await expect.poll(async () => (await read()).seen_ms).toBeGreaterThan(seen_ms + 1)
+  expect((await read()).healthy).toBe(false)
 })
 
 test('disconnected worker that does not return: evicted once', async () => {

@@ -164,7 +164,7 @@ test.each([
   ],
 ])('N158: %s: no stream at the internal port', async (_, credential) => {
   const { streams } = await startDispatchers()
-  const refused = await openStream(streams, 'w', undefined, credential)
+  const refused = await openStream(streams, 'w', undefined, { credential })
   expect([refused.status, refused.text()]).toEqual([401, expect.stringContaining('no credential')])
 })
 

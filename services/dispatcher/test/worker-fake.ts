@@ -22,8 +22,16 @@ export interface FakeStream {
   ended_ms: number
   /** Stops reading, like a process that hangs. */
   stall(): void
+  /** Reads again. */
+  resume(): void
   /** Breaks the connection, like a process that is killed. */
   kill(): void
+}
+
+/** Service token of the gateway, and the id of its beats. */
+interface FakeGateway {
+  credential?: string
+  gateway?: string
 }
 
 /** Opens `GET /workers/{name}/connect` like a gateway; resolves with the response headers. */
@@ -31,7 +39,7 @@ export function openStream(
   port: number,
   name: string,
   session?: string,
-  credential = testIdentity('gateway').serviceToken('dispatcher'),
+  { credential = testIdentity('gateway').serviceToken('dispatcher'), gateway }: FakeGateway = {},
 ): Promise<FakeStream> {
   return new Promise((resolve, reject) => {
     const request = get({
@@ -41,6 +49,7 @@ export function openStream(
       headers: {
         authorization: `Bearer ${credential}`,
         ...(session !== undefined && { 'x-windlass-session': session }),
+        ...(gateway !== undefined && { 'x-windlass-gateway': gateway }),
       },
       agent: false,
     })
@@ -62,6 +71,7 @@ function read(response: IncomingMessage): FakeStream {
     ended: false,
     ended_ms: Number.NaN,
     stall: () => void response.pause(),
+    resume: () => void response.resume(),
     kill: () => void response.destroy(),
   }
   response.setEncoding('utf8')

@@ -10,9 +10,13 @@ const PING = 'event: ping\ndata: {}\n\n'
 /** A stand-in for a dispatcher, whose beats can stop. */
 async function startDispatcher() {
   const beats = new Set<ServerResponse>()
+  /** Number of beats received, and the ids with which streams and requests for beats came. */
+  const received = { beats: 0, ids: [] as unknown[] }
   const streams: ServerResponse[] = []
   const state = { isBeating: true, hasBeats: true }
   const server = createServer((req, res) => {
+    received.ids.push(req.headers['x-windlass-gateway'])
+    req.on('data', () => received.beats++)
     if (req.url !== '/beats') {
       streams.push(res)
       res.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
@@ -31,7 +35,7 @@ async function startDispatcher() {
     server.close()
   })
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { url, state, beats, streams }
+  return { url, state, beats, streams, received }
 }
 
 /** Two dispatchers, a gateway, and the stream of a worker, which one of them holds. */
@@ -86,4 +90,12 @@ test('a dispatcher of an earlier release, without beats: keeps its streams', asy
   expect(streams).toHaveLength(1)
   streams[0]?.end(PING)
   expect(await response.text()).toBe(`: connected\n\n${PING}`)
+})
+
+test('a gateway with worker streams: sends beats to each dispatcher, under the id of its streams', async () => {
+  const { holder, other } = await withStream()
+  for (const { received } of [holder, other])
+    await expect.poll(() => received.beats, { timeout: HANG_MS }).toBeGreaterThan(4)
+  const ids = new Set([holder, other].flatMap(({ received }) => received.ids))
+  expect([...ids]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)])
 })

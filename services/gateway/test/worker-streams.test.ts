@@ -26,7 +26,10 @@ test('the stream of an ended session: 401 with a delayed ping, so that the worke
 async function dispatcherStream(
   handle: (req: IncomingMessage, res: ServerResponse) => void,
 ): Promise<string> {
-  const server = createServer(handle).listen(0, '127.0.0.1')
+  const server = createServer((req, res) => {
+    if (req.url === '/beats') res.writeHead(404).end()
+    else handle(req, res)
+  }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(() => {
     server.closeAllConnections()

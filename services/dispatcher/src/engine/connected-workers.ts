@@ -45,6 +45,10 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  * The limit applies to what is buffered before a frame, so one frame of any size reaches a reader that
  * reads. work-delivery.ts stops leasing at 1,024 undelivered leases.
  *
+ * Hung gateways (gateway-watch.ts). A gateway that hangs takes frames and passes none on. Its workers get no
+ * offers and no frames until it answers again, and what was sent in the last moments and is not claimed is
+ * released, so that it reaches another worker within two seconds instead of after `claim_timeout`.
+ *
  * Drain (streams/drain-streams.ts). A dispatcher that stops takes no new streams and ends the open ones over
  * 12 ms each, 12 s at most, so that less than a tenth of a fleet of a thousand reconnects in any second.
  * Remaining sockets are destroyed one second later. Executions that run are not affected.
@@ -94,21 +98,29 @@ const CANCEL_RESEND_MS = 5_000
 /** Lifetime of a suspicion; by then the pong is stored, or it was an outdated one. */
 const SUSPICION_MS = 2_000
 
+/** Stream of a worker, and the state of the gateway that it passes. */
+export interface Carrier {
+  stream: WorkerStream
+  isGatewayHung(): boolean
+}
+
 /** Worker with an open stream at this process. */
 export class ConnectedWorker implements CandidateWorker {
   readonly name: string
   readonly connection_generation: number
   readonly stream: WorkerStream
+  readonly #isGatewayHung: () => boolean
   readonly #cancelsSent = new Map<string, number>()
   readonly load = new Load()
   #state: WorkerState
   #suspicion: { changed_at: string; until_ms: number } | undefined
   metrics: Metrics = {}
 
-  constructor(connection: Connection, state: WorkerState, stream: WorkerStream) {
+  constructor(connection: Connection, state: WorkerState, { stream, isGatewayHung }: Carrier) {
     this.name = connection.name
     this.connection_generation = connection.connection_generation
     this.stream = stream
+    this.#isGatewayHung = isGatewayHung
     this.#state = state
   }
 
@@ -163,7 +175,12 @@ export class ConnectedWorker implements CandidateWorker {
   }
 
   get isWritable(): boolean {
-    return this.stream.isWritable
+    return this.stream.isWritable && !this.isGatewayHung
+  }
+
+  /** True while frames would only reach the buffers of its gateway. */
+  get isGatewayHung(): boolean {
+    return this.#isGatewayHung()
   }
 
   /** True if a cancel frame is due; then records it as sent. */

@@ -49,3 +49,25 @@ test('failed write: pongs are buffered again, except where a newer one arrived',
   ])
   expect(disconnects).toEqual([{ name: 'c', connection_generation: 1 }])
 })
+
+test('sign of life after a pong: health and metrics of the pong, also after a failed write', async () => {
+  const buffer = new HeartbeatBuffer()
+  const w = { name: 'w', session_id: 's' }
+  buffer.recordPong(pong({ healthy: false, metrics: '{"a":1}' }), 100)
+  const failing = buffer.flush(200, async () => {
+    buffer.recordProgress(w, 200)
+    throw new Error('no database')
+  })
+  await expect(failing).rejects.toThrow('no database')
+  buffer.recordProgress(w, 300)
+  const { heartbeats } = await flush(buffer, 300)
+  expect(heartbeats).toEqual([pong({ healthy: false, metrics: '{"a":1}', age_ms: 0 })])
+})
+
+test('sign of life of a new session: nothing of the earlier one', async () => {
+  const buffer = new HeartbeatBuffer()
+  buffer.recordPong(pong({ healthy: false }), 100)
+  buffer.recordProgress({ name: 'w', session_id: 'new' }, 200)
+  const [alive] = (await flush(buffer, 200)).heartbeats
+  expect(alive).toEqual({ ...pong({ session_id: 'new', age_ms: 0 }), healthy: undefined })
+})

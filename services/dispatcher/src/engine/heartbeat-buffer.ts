@@ -15,8 +15,12 @@ export class HeartbeatBuffer {
   recordPong(pong: Omit<Heartbeat, 'age_ms'>, now_ms: number): void {
     const known = this.#pongs.get(pong.name)
     if (known && known.at_ms > now_ms) return
-    const metrics = pong.metrics ?? known?.metrics
-    this.#pongs.set(pong.name, { ...pong, metrics, at_ms: now_ms })
+    this.#pongs.set(pong.name, supplement({ ...pong, at_ms: now_ms }, known))
+  }
+
+  /** Buffers a sign of life without a pong: health and metrics stay as the last pong reported them. */
+  recordProgress(worker: Pick<Heartbeat, 'name' | 'session_id'>, now_ms: number): void {
+    this.recordPong({ ...worker, healthy: undefined, metrics: undefined }, now_ms)
   }
 
   recordDisconnect(connection: Connection): void {
@@ -38,9 +42,21 @@ export class HeartbeatBuffer {
       }))
       return await write(aged, disconnects)
     } catch (error) {
-      this.#pongs = new Map([...pongs, ...this.#pongs])
+      const newer = [...this.#pongs.values()]
+      this.#pongs = pongs
+      for (const pong of newer) pongs.set(pong.name, supplement(pong, pongs.get(pong.name)))
       this.#disconnects = [...disconnects, ...this.#disconnects]
       throw error
     }
   }
 }
+
+/** Keeps what the newer sign of life of the same session does not say. */
+const supplement = (newer: BufferedPong, older: BufferedPong | undefined): BufferedPong =>
+  older?.session_id === newer.session_id
+    ? {
+        ...newer,
+        healthy: newer.healthy ?? older.healthy,
+        metrics: newer.metrics ?? older.metrics,
+      }
+    : newer

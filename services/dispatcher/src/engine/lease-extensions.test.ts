@@ -1,6 +1,6 @@
 import type { Execution, SubmitRequest } from '@windlass/proto/windlass/executions/v1/executions'
 import { pino } from 'pino'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { LeaseExtensions } from './lease-extensions.ts'
 
 const MIB = 1_048_576
@@ -12,17 +12,23 @@ function setUp() {
       if (body?.$case === 'extend_lease') granted.push(body.value.frame_bytes)
     return { results: [] }
   }
-  const extensions = new LeaseExtensions({ submit } as never, pino({ level: 'silent' }))
+  const alive: string[] = []
+  const onProgress = ({ name }: { name: string }) => void alive.push(name)
+  const log = pino({ level: 'silent' })
+  const extensions = new LeaseExtensions({ submit } as never, log, onProgress)
   onTestFinished(() => extensions.stop())
   const stream = { pushedBytes: 0, bufferedBytes: 0, hasEnded: false }
+  const worker = { name: 'w', session_id: 's', stream }
   const execution = { execution_id: 'e', worker_name: 'w', worker_session: 's' } as Execution
   return {
     granted,
+    alive,
+    stream,
     /** Pushes a frame of which the socket takes all but `buffered` bytes at once. */
     push(bytes: number, buffered = 0) {
       stream.pushedBytes += bytes
       stream.bufferedBytes = buffered
-      extensions.track(stream, [execution], bytes)
+      extensions.track(worker, [execution], bytes)
     },
   }
 }
@@ -51,4 +57,21 @@ test('a small frame behind buffered bytes: its lease is extended by them', () =>
   const { push, granted } = setUp()
   push(1_000, MIB)
   expect(granted).toEqual([MIB])
+})
+
+test('a large frame of which bytes go out: a sign of life at each check, and none while it makes no progress', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { push, alive, stream } = setUp()
+  push(16 * MIB, 15 * MIB)
+  vi.advanceTimersByTime(2_000)
+  expect(alive).toEqual([])
+  stream.bufferedBytes = 14 * MIB
+  vi.advanceTimersByTime(1_000)
+  expect(alive).toEqual(['w'])
+  vi.advanceTimersByTime(5_000)
+  expect(alive).toEqual(['w'])
+  stream.bufferedBytes = 0
+  vi.advanceTimersByTime(5_000)
+  expect(alive).toEqual(['w', 'w'])
 })

@@ -4,6 +4,7 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
+import type { ConnectedWorker } from './connected-workers.ts'
 import type { WorkerStream } from './worker-stream.ts'
 
 /** Smaller frames arrive within any `claim_timeout`, unless larger ones are before them. */
@@ -15,6 +16,10 @@ const RENEW_MS = 2_500
 
 type Submit = Pick<RpcClient<ExecutionsService>, 'submit'>
 type SentStream = Pick<WorkerStream, 'pushedBytes' | 'bufferedBytes' | 'hasEnded'>
+/** Reader of the frames. */
+type Receiver = Pick<ConnectedWorker, 'name' | 'session_id'> & { stream: SentStream }
+/** Receives a worker that has just read bytes of a large frame. */
+type OnProgress = (worker: Receiver) => void
 
 /** An estimate of the bytes of large frames that may still be between this process and the worker. */
 interface InTransit {
@@ -23,10 +28,13 @@ interface InTransit {
 }
 
 interface TrackedFrames {
-  stream: SentStream
+  worker: Receiver
   executions: readonly Execution[]
   /** Value of `pushedBytes` behind the last frame. */
   end: number
+  /** Bytes that had gone out at the last check. */
+  checkedBytes: number
+  /** Bytes that had gone out, and the time, when the leases were last extended. */
   sentBytes: number
   renewedMs: number
 }
@@ -39,27 +47,34 @@ interface TrackedFrames {
  * The send buffers of this host and of the gateway take megabytes at once, so an empty buffer here does
  * not mean that a frame has arrived: large frames count as in transit for as long as the slowest
  * supported link needs.
+ *
+ * Bytes that go out are also a sign of life of the worker: pings wait behind the frame, so a worker on a
+ * slow link cannot answer one meanwhile.
  */
 export class LeaseExtensions {
   readonly #executions: Submit
   readonly #log: Logger
+  readonly #onProgress: OnProgress
   readonly #tracked = new Set<TrackedFrames>()
   readonly #inTransit = new WeakMap<SentStream, InTransit>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(executions: Submit, log: Logger) {
+  constructor(executions: Submit, log: Logger, onProgress: OnProgress) {
     this.#executions = executions
     this.#log = log
+    this.#onProgress = onProgress
   }
 
-  /** Follows frames of `frameBytes` that were just pushed to the stream, if bytes enough are before their end. */
-  track(stream: SentStream, executions: readonly Execution[], frameBytes: number): void {
+  /** Follows frames of `frameBytes` that were just pushed to a worker, if bytes enough are before their end. */
+  track(worker: Receiver, executions: readonly Execution[], frameBytes: number): void {
+    const { stream } = worker
     const pendingBytes = Math.max(stream.bufferedBytes, this.#addInTransit(stream, frameBytes))
     if (pendingBytes < LARGE_BYTES) return
     const frames: TrackedFrames = {
-      stream,
+      worker,
       executions,
       end: stream.pushedBytes,
+      checkedBytes: sentBytesOf(stream),
       sentBytes: sentBytesOf(stream),
       renewedMs: performance.now(),
     }
@@ -85,8 +100,11 @@ export class LeaseExtensions {
 
   #check(): void {
     for (const frames of this.#tracked) {
-      const { stream, end } = frames
+      const { worker, end } = frames
+      const { stream } = worker
       const sentBytes = sentBytesOf(stream)
+      if (!stream.hasEnded && sentBytes > frames.checkedBytes) this.#onProgress(worker)
+      frames.checkedBytes = sentBytes
       const isWritten = sentBytes >= end
       if (isWritten || stream.hasEnded) this.#tracked.delete(frames)
       if (!stream.hasEnded && sentBytes > frames.sentBytes) this.#renew(frames, sentBytes)

@@ -8,7 +8,9 @@ import type { Logger } from '@windlass/runtime/process/log'
 import { dispatchFrame } from '../domain/frame.ts'
 import { dispatched } from '../metrics.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
+import type { HeartbeatBuffer } from './heartbeat-buffer.ts'
 import { LeaseExtensions } from './lease-extensions.ts'
+import { type LeaseId, RecentLeases } from './recent-leases.ts'
 import { traceDispatch } from './trace-dispatch.ts'
 import type { WorkflowCache } from './workflow-cache.ts'
 
@@ -18,13 +20,15 @@ interface DeliveryDeps {
   executions: Pick<RpcClient<ExecutionsService>, 'submit'>
   workers: ConnectedWorkers
   workflows: WorkflowCache
+  heartbeats: HeartbeatBuffer
   log: Logger
 }
 
 /**
  * Writes leased executions to the streams of their workers. An execution whose worker is no longer
- * connected here, is unhealthy or is still reading large frames, is released at once under its own claim generation; one whose
- * frame or release fails returns to the queue at the claim deadline (`claim_timeout`).
+ * connected here, is unhealthy, is still reading large frames or is behind a gateway that hangs, is
+ * released at once under its own claim generation; one whose frame or release fails returns to the queue
+ * at the claim deadline (`claim_timeout`).
  */
 export class WorkDelivery {
   readonly #executions: DeliveryDeps['executions']
@@ -33,14 +37,17 @@ export class WorkDelivery {
   readonly #log: Logger
   readonly #inFlight = new Set<Promise<void>>()
   readonly #extensions: LeaseExtensions
+  readonly #recent = new RecentLeases()
   #leases = 0
 
-  constructor({ executions, workers, workflows, log }: DeliveryDeps) {
+  constructor({ executions, workers, workflows, heartbeats, log }: DeliveryDeps) {
     this.#executions = executions
     this.#workers = workers
     this.#workflows = workflows
     this.#log = log
-    this.#extensions = new LeaseExtensions(executions, log)
+    this.#extensions = new LeaseExtensions(executions, log, ({ name, session_id }) =>
+      heartbeats.recordProgress({ name, session_id }, performance.now()),
+    )
   }
 
   /** Number of leases whose frames have not been written. */
@@ -65,6 +72,17 @@ export class WorkDelivery {
     }
   }
 
+  /** Releases what was sent a moment ago through gateways that hang, unless it is claimed. */
+  async releaseUnreachable(): Promise<void> {
+    const leases = this.#recent.take((worker) => worker.isGatewayHung)
+    if (leases.length === 0) return
+    try {
+      await this.#release(leases, 'gateway hangs')
+    } catch (error) {
+      this.#log.warn({ err: error }, 'failed to release work of a gateway that hangs')
+    }
+  }
+
   async whenIdle(): Promise<void> {
     await Promise.all(this.#inFlight)
     this.#extensions.stop()
@@ -83,7 +101,7 @@ export class WorkDelivery {
         const { worker_session } = lease.execution
         // The name may belong to another process by now; the lease is for the earlier session.
         const isCurrent = worker_session === '' || worker_session === worker?.session_id
-        if (isCurrent && worker?.isHealthy && !isFull) {
+        if (isCurrent && worker?.isHealthy && !worker.isGatewayHung && !isFull) {
           const trace = traceDispatch(lease)
           frames.push(dispatchFrame(lease, part, trace.traceparent))
           trace.end()
@@ -94,34 +112,32 @@ export class WorkDelivery {
         const { stream } = worker
         const start = stream.pushedBytes
         stream.send(...frames)
-        this.#extensions.track(stream, sent, stream.pushedBytes - start)
+        this.#extensions.track(worker, sent, stream.pushedBytes - start)
+        this.#recent.add(worker, sent)
         dispatched.add(sent.length, { outcome: 'sent' })
       }
-      if (undeliverable.length > 0) await this.#release(worker_name, undeliverable)
+      if (undeliverable.length > 0) await this.#release(undeliverable, 'worker cannot receive it')
     } catch (error) {
       dispatched.add(leases.length, { outcome: 'failed' })
       this.#log.warn({ err: error, worker_name }, 'failed to deliver work')
     }
   }
 
-  async #release(worker_name: string, executions: readonly Execution[]): Promise<void> {
-    const commands = executions.map(({ execution_id, worker_session, claim_generation }) => ({
-      execution_id,
-      with_log: false,
-      body: {
-        $case: 'release' as const,
-        value: {
-          writer: { worker_name, session_id: worker_session, claim_generation },
-          unclaimed_only: true,
+  async #release(leases: readonly LeaseId[], reason: string): Promise<void> {
+    const commands = leases.map(
+      ({ execution_id, worker_name, worker_session: session_id, claim_generation }) => ({
+        execution_id,
+        with_log: false,
+        body: {
+          $case: 'release' as const,
+          value: { writer: { worker_name, session_id, claim_generation }, unclaimed_only: true },
         },
-      },
-    }))
+      }),
+    )
     await this.#executions.submit({ commands })
     dispatched.add(commands.length, { outcome: 'released' })
-    this.#log.info(
-      { worker_name, count: commands.length },
-      'work released: worker cannot receive it',
-    )
+    const worker_names = [...new Set(leases.map(({ worker_name }) => worker_name))]
+    this.#log.info({ worker_names, count: commands.length }, `work released: ${reason}`)
   }
 }
 

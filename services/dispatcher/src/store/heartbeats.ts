@@ -2,11 +2,12 @@ import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { changesQuery, type PollResult, type PollWindow } from './watch.ts'
 
-/** The newest pong of a worker. */
+/** The newest sign of life of a worker: a pong, or bytes of a large frame that it has read. */
 export interface Heartbeat {
   name: string
   session_id: string
-  healthy: boolean
+  /** Undefined: the stored health stays. */
+  healthy: boolean | undefined
   /** Undefined: the stored metrics stay. */
   metrics: string | undefined
   age_ms: number
@@ -45,15 +46,15 @@ export async function write(
     with pong as (
       select * from unnest(
         ${heartbeats.map(({ name }) => name)}::text[], ${heartbeats.map((pong) => pong.session_id)}::uuid[],
-        ${heartbeats.map((pong) => pong.healthy)}::boolean[], ${heartbeats.map((pong) => pong.metrics ?? null)}::text[],
+        ${heartbeats.map((pong) => pong.healthy ?? null)}::boolean[], ${heartbeats.map((pong) => pong.metrics ?? null)}::text[],
         ${heartbeats.map((pong) => pong.age_ms)}::integer[]) as b (name, session_id, healthy, metrics, age_ms)
     ), mine as (
       select name, w.healthy from workers w join pong using (name, session_id) order by name for update of w
     ), written as (
       update workers w
          set last_seen_at = greatest(w.last_seen_at, now() - b.age_ms * interval '1 millisecond'),
-             healthy = b.healthy, metrics = coalesce(b.metrics::json, w.metrics),
-             changed_at = case when b.healthy = w.healthy then w.changed_at else now() end
+             healthy = coalesce(b.healthy, w.healthy), metrics = coalesce(b.metrics::json, w.metrics),
+             changed_at = case when b.healthy <> w.healthy then now() else w.changed_at end
         from mine join pong b using (name) where w.name = mine.name
     ), shown as (
       insert into replicas (replica_id) values (${replica_id})

@@ -4,6 +4,7 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { toWorkerState } from '../engine/capabilities.ts'
 import { ConnectedWorker } from '../engine/connected-workers.ts'
+import type { GatewayWatch } from '../engine/gateway-watch.ts'
 import type { HeartbeatBuffer } from '../engine/heartbeat-buffer.ts'
 import { publishWorkerSignal } from '../engine/publish-signal.ts'
 import { type SignalDeps, subscribeWorker } from '../engine/worker-signals.ts'
@@ -16,6 +17,7 @@ export interface ConnectDeps extends SignalDeps {
   db: Db
   log: Logger
   heartbeats: HeartbeatBuffer
+  gateways: GatewayWatch
   replica_id: string
   streamOptions: StreamOptions
   /** Runs after a stream has ended, so that the disconnect is written without waiting for the tick. */
@@ -25,7 +27,7 @@ export interface ConnectDeps extends SignalDeps {
 /** Opens worker streams; each supersedes all older streams of its worker, at any dispatcher. */
 export const createStreamOpener =
   (deps: ConnectDeps): OpenStream =>
-  async ({ name, session }, response) => {
+  async ({ name, session, gateway }, response) => {
     const { db, bus, replica_id } = deps
     const session_id = session === undefined ? undefined : parseId(session)
     if (session !== undefined && session_id === undefined) return 'session_ended'
@@ -40,13 +42,17 @@ export const createStreamOpener =
       deps.onDisconnect()
       return 'opened'
     }
-    attachWorker(deps, row, response)
+    attachWorker(deps, row, { response, gateway })
     return 'opened'
   }
 
 /** Registers a connected worker and its signal subscription until the stream ends. */
-function attachWorker(deps: ConnectDeps, row: StoredWorkerState, response: ServerResponse): void {
-  const { workers, heartbeats, log } = deps
+function attachWorker(
+  deps: ConnectDeps,
+  row: StoredWorkerState,
+  { response, gateway }: { response: ServerResponse; gateway: string | undefined },
+): void {
+  const { workers, heartbeats, gateways, log } = deps
   const { name, connection_generation } = row
   const subscription = subscribeWorker(deps, name)
   response.setHeader('X-Windlass-Connection-Generation', connection_generation)
@@ -57,7 +63,8 @@ function attachWorker(deps: ConnectDeps, row: StoredWorkerState, response: Serve
     deps.onDisconnect()
     log.info({ worker_name: name, connection_generation, reason }, 'worker disconnected')
   })
-  const worker = new ConnectedWorker(row, toWorkerState(row), stream)
+  const isGatewayHung = () => gateways.isHung(gateway)
+  const worker = new ConnectedWorker(row, toWorkerState(row), { stream, isGatewayHung })
   log.info({ worker_name: name, connection_generation }, 'worker connected')
   if (workers.add(worker)) deps.wake()
 }

@@ -12,9 +12,12 @@ import { plainNameOf } from '@windlass/domain/names'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Logger } from '@windlass/runtime/process/log'
 import { PING } from '../domain/frame.ts'
+import type { GatewayWatch } from '../engine/gateway-watch.ts'
 
 const MAX_STREAMS = 20_000
 const BEARER = { 'WWW-Authenticate': 'Bearer' }
+/** The body of a request without a credential is not awaited. */
+const REFUSED = { ...BEARER, Connection: 'close' }
 const RETRY = { 'Retry-After': 1 }
 /** Time that the stream of an ended session stays open: enough for its ping to be answered and refused. */
 const REJECTED_HOLD_MS = 3_000
@@ -22,30 +25,44 @@ const REJECTED_HOLD_MS = 3_000
 /** Far below the time after which a gateway takes this process for hung. */
 const BEAT_MS = 250
 
+/** Id of the process of a gateway, on its worker streams and on its request for beats. */
+const GATEWAY_HEADER = 'x-windlass-gateway'
+
 /** Opens the stream of a worker, or returns the reason why it cannot. */
 export type OpenStream = (
-  request: { name: string; session: string | undefined },
+  request: { name: string; session: string | undefined; gateway: string | undefined },
   response: ServerResponse,
 ) => Promise<'opened' | 'unknown_worker' | 'session_ended'>
 
 /**
- * Creates the listener for worker streams, from gateways only: `GET /workers/{name}/connect`, and `GET
- * /beats`, by which a gateway notices that this process hangs.
+ * Creates the listener for worker streams, from gateways only: `GET /workers/{name}/connect`, and
+ * `/beats`, by which a gateway notices that this process hangs, and with POST the reverse.
  */
-export function createStreamServer(open: OpenStream, identity: ServiceIdentity, log: Logger) {
+export function createStreamServer(
+  { open, gateways, identity }: StreamServerDeps,
+  log: Logger,
+): Server {
   const server = createHttpServer(identity, (request, response) => {
     if (identity.authenticateService(bearerToken(request)) !== 'gateway')
-      return sendError(response, 401, 'no credential of this cluster', BEARER)
-    handleRequest({ open, server }, request, response).catch((error) => {
+      return sendError(response, 401, 'no credential of this cluster', REFUSED)
+    handleRequest({ open, gateways, server }, request, response).catch((error) => {
       log.warn({ err: error }, 'failed to open worker stream')
       if (response.headersSent) response.destroy()
       else sendError(response, 503, 'The dispatcher cannot be reached', RETRY)
     })
   })
   server.maxConnections = MAX_STREAMS
+  // The body of a request for beats does not end.
+  server.requestTimeout = 0
   // Without a handler, a connection that cannot be accepted would end the process.
   server.on('error', (err) => log.error({ err }, 'failed to listen or to accept a connection'))
   return server
+}
+
+interface StreamServerDeps {
+  open: OpenStream
+  gateways: GatewayWatch
+  identity: ServiceIdentity
 }
 
 function createHttpServer({ tls }: ServiceIdentity, listener: RequestListener): Server {
@@ -58,18 +75,22 @@ const bearerToken = ({ headers: { authorization = '' } }: IncomingMessage): stri
   authorization.replace(/^Bearer /, '')
 
 async function handleRequest(
-  { open, server }: { open: OpenStream; server: Server },
+  { open, gateways, server }: Omit<StreamServerDeps, 'identity'> & { server: Server },
   request: IncomingMessage,
   response: ServerResponse,
 ) {
-  if (request.url === '/beats') return sendBeats(response, server)
+  const gateway = request.headers[GATEWAY_HEADER]?.toString()
+  if (request.url === '/beats') {
+    if (gateway && request.method === 'POST') gateways.follow(gateway, request)
+    return sendBeats(response, server)
+  }
   const name = parseWorkerName(request.url ?? '')
   if (name === undefined) return sendError(response, 404, 'Not Found')
   if (request.method !== 'GET')
     return sendError(response, 405, 'Method Not Allowed', { Allow: 'GET' })
   if (plainNameOf(name) === undefined) return sendError(response, 404, unknownWorker(name))
   const session = request.headers['x-windlass-session']
-  const outcome = await open({ name, session: session?.toString() }, response)
+  const outcome = await open({ name, session: session?.toString(), gateway }, response)
   if (outcome === 'unknown_worker') sendError(response, 404, unknownWorker(name))
   if (outcome === 'session_ended') rejectEndedSession(response)
 }

@@ -2,6 +2,7 @@ import { type ClientRequest, type IncomingMessage, type RequestOptions, request 
 import { request as requestSecurely } from 'node:https'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
+import { newId } from '@windlass/runtime/ids'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { DispatcherWatch } from './dispatcher-watch.ts'
@@ -33,6 +34,8 @@ interface OpenProxy {
  */
 export class DispatcherStreams {
   readonly #urls: readonly string[]
+  /** Tells the dispatchers which worker streams stop when our beats do. */
+  readonly #id = newId()
   #nextIndex = Math.floor(Math.random() * 1_000)
 
   readonly #serviceIdentity: ServiceIdentity
@@ -98,9 +101,12 @@ export class DispatcherStreams {
   }
 
   #watch(url: string): void {
-    if (this.#watches.has(url) || this.#urls.length < 2) return
-    const headers = this.#credential()
-    const open = () => connectTo(`${url}/beats`, this.#serviceIdentity, { agent: false, headers })
+    if (this.#watches.has(url)) return
+    const open = () => {
+      const headers = this.#headers()
+      const options = { method: 'POST', agent: false, headers }
+      return connectTo(`${url}/beats`, this.#serviceIdentity, options)
+    }
     this.#watches.set(url, new DispatcherWatch(open, () => this.#leave(url)))
   }
 
@@ -126,7 +132,7 @@ export class DispatcherStreams {
   #connect(url: string, ctx: RequestContext, owner: WorkerIdentity) {
     const { worker_name, session_id } = owner
     const headers = {
-      ...this.#credential(),
+      ...this.#headers(),
       'x-request-id': ctx.id,
       ...(session_id && { 'x-windlass-session': session_id }),
     }
@@ -139,8 +145,11 @@ export class DispatcherStreams {
   }
 
   /** The dispatchers trust an authenticated service for the session id. */
-  #credential() {
-    return { authorization: `Bearer ${this.#serviceIdentity.serviceToken('dispatcher')}` }
+  #headers() {
+    return {
+      authorization: `Bearer ${this.#serviceIdentity.serviceToken('dispatcher')}`,
+      'x-windlass-gateway': this.#id,
+    }
   }
 }
 

@@ -1,6 +1,8 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
 
+/** Also the interval of our beats. */
 const CHECK_MS = 250
+const BEAT = '.'
 /** Four beats; together with the move of the streams below two seconds. */
 const HUNG_MS = 1_000
 /** Two beats: a dispatcher without them takes no streams of another one. */
@@ -13,6 +15,8 @@ const UNSUPPORTED_PAUSE_MS = 30_000
  * Watches one dispatcher by the beats that it sends on a connection of their own. A dispatcher that is
  * suspended, or cut off without a reset, sends none, and no stream from it would show that before its
  * next ping. One that is gone closes its connections, and is not reported here.
+ *
+ * Sends beats too, in the body of the request, by which the dispatcher notices that this process hangs.
  */
 export class DispatcherWatch {
   readonly #open: () => ClientRequest
@@ -25,7 +29,7 @@ export class DispatcherWatch {
   #checkedMs = performance.now()
   isHung = false
 
-  /** `open` sends the request for beats; `onHung` runs at each check while the dispatcher hangs. */
+  /** `open` begins the request for beats; `onHung` runs at each check while the dispatcher hangs. */
   constructor(open: () => ClientRequest, onHung: () => void) {
     this.#open = open
     this.#onHung = onHung
@@ -69,7 +73,7 @@ export class DispatcherWatch {
       this.#reconnecting = setTimeout(() => this.#connect(), pauseMs)
       this.#reconnecting.unref()
     })
-    request.end()
+    request.write(BEAT)
   }
 
   #check(): void {
@@ -77,6 +81,8 @@ export class DispatcherWatch {
     // This process was suspended or busy: the beats of that time are still to be read.
     const wasLate = nowMs - this.#checkedMs > 2 * CHECK_MS
     this.#checkedMs = nowMs
+    const request = this.#request
+    if (request && !request.destroyed && !request.writableNeedDrain) request.write(BEAT)
     if (this.#beatMs === undefined) return
     if (wasLate) this.#beatMs = nowMs
     if (nowMs - this.#beatMs < HUNG_MS) return

@@ -1,0 +1,78 @@
+import type { IncomingMessage } from 'node:http'
+
+const CHECK_MS = 250
+/** Four beats. */
+const HUNG_MS = 1_000
+
+interface BeatingGateway {
+  beatMs: number
+  isHung: boolean
+}
+
+export interface GatewayWatchOptions {
+  /** Runs once when a gateway begins to hang. */
+  onHung(id: string): void
+  /** Runs when a gateway that hung has sent a beat. */
+  onRecovered(): void
+}
+
+/**
+ * Watches the gateways that carry worker streams, by the beats that each sends in the body of its request
+ * for ours. A gateway that is suspended, or cut off without a reset, takes frames into its buffers, and no
+ * worker receives them. Without beats, as from a gateway of an earlier release, none is taken for hung.
+ */
+export class GatewayWatch {
+  readonly #options: GatewayWatchOptions
+  readonly #gateways = new Map<string, BeatingGateway>()
+  readonly #timer: NodeJS.Timeout
+  #checkedMs = performance.now()
+
+  constructor(options: GatewayWatchOptions) {
+    this.#options = options
+    this.#timer = setInterval(() => this.#check(), CHECK_MS)
+    this.#timer.unref()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** True while the beats of this gateway are missing. */
+  isHung(id: string | undefined): boolean {
+    return id !== undefined && this.#gateways.get(id)?.isHung === true
+  }
+
+  /** Takes the body of a request for beats, to its end. */
+  follow(id: string, request: IncomingMessage): void {
+    const gateway = { beatMs: performance.now(), isHung: false }
+    this.#gateways.set(id, gateway)
+    request.on('data', () => {
+      gateway.beatMs = performance.now()
+      this.#recover(gateway)
+    })
+    request.on('error', () => {})
+    request.once('close', () => {
+      if (this.#gateways.get(id) === gateway) this.#gateways.delete(id)
+      this.#recover(gateway)
+    })
+  }
+
+  #recover(gateway: BeatingGateway): void {
+    if (!gateway.isHung) return
+    gateway.isHung = false
+    this.#options.onRecovered()
+  }
+
+  #check(): void {
+    const nowMs = performance.now()
+    // This process was suspended or busy: the beats of that time are still to be read.
+    const wasLate = nowMs - this.#checkedMs > 2 * CHECK_MS
+    this.#checkedMs = nowMs
+    for (const [id, gateway] of this.#gateways) {
+      if (wasLate) gateway.beatMs = nowMs
+      if (gateway.isHung || nowMs - gateway.beatMs < HUNG_MS) continue
+      gateway.isHung = true
+      this.#options.onHung(id)
+    }
+  }
+}

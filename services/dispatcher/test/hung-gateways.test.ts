@@ -1,0 +1,111 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { testIdentity } from '@windlass/testkit/service-identity'
+import { expect, onTestFinished, test } from 'vitest'
+import { startDispatchers } from './dispatcher-fixture.ts'
+import { anyRequirement } from './executions-fake.ts'
+import { openStream } from './worker-fake.ts'
+
+const HANG_MS = 30_000
+
+/** The beats of a gateway, which can stop. */
+async function sendBeats(port: number, id: string) {
+  const authorization = `Bearer ${testIdentity('gateway').serviceToken('dispatcher')}`
+  const headers = { authorization, 'x-windlass-gateway': id }
+  const beats = request({
+    ...{ host: '127.0.0.1', port, path: '/beats', method: 'POST', agent: false, headers },
+  })
+  beats.on('error', () => {})
+  beats.write('.')
+  const state = { isBeating: true }
+  const timer = setInterval(() => state.isBeating && beats.write('.'), 100)
+  onTestFinished(() => {
+    clearInterval(timer)
+    beats.destroy()
+  })
+  await once(beats, 'response')
+  return { state, close: () => beats.destroy() }
+}
+
+/** A dispatcher with two workers, each behind a gateway of its own. */
+async function setUp() {
+  const system = await startDispatchers()
+  const { register, streams, executions, name } = system
+  const join = async (gateway: string) => {
+    const worker = name()
+    const { session_id } = await register({ name: worker, labels: { gateway } })
+    const stream = await openStream(streams, worker, session_id, { gateway })
+    const frames = () => stream.frames.filter(({ event }) => event === 'execution_scheduled')
+    return { name: worker, stream, frames, gateway: await sendBeats(streams, gateway) }
+  }
+  const [a, b] = [await join('a'), await join('b')]
+  const requirement = executions.require(anyRequirement)
+  const released = () =>
+    executions.commands.flatMap(({ execution_id, body }) =>
+      body?.$case === 'release'
+        ? [{ execution_id, unclaimed_only: body.value.unclaimed_only }]
+        : [],
+    )
+  const offered = () =>
+    [...executions.waits].flatMap(({ offers }) => offers.map(({ worker_name }) => worker_name))
+  // The long poll begins with a requirement that is known.
+  executions.queue(requirement)
+  system.publishReady(requirement)
+  await expect.poll(offered, { timeout: HANG_MS }).toEqual(expect.arrayContaining([a.name, b.name]))
+  return { ...system, a, b, released, offered }
+}
+
+test('a gateway hangs: its workers are not offered until it beats again', async () => {
+  const { a, b, offered } = await setUp()
+  a.gateway.state.isBeating = false
+  await expect.poll(offered, { timeout: HANG_MS }).toEqual([b.name])
+  a.gateway.state.isBeating = true
+  await expect.poll(offered, { timeout: HANG_MS }).toContain(a.name)
+})
+
+test('a gateway hangs after a frame: the lease is released unless it is claimed', async () => {
+  const { a, executions, released } = await setUp()
+  a.gateway.state.isBeating = false
+  const lease = executions.assign(a.name)
+  await expect
+    .poll(released, { timeout: HANG_MS })
+    .toContainEqual({ execution_id: lease?.execution_id, unclaimed_only: true })
+})
+
+test('a lease for a worker whose gateway hangs: released, no frame is sent', async () => {
+  const { a, executions, publishReady, released, logged } = await setUp()
+  const onlyA = executions.require({ ...anyRequirement, affinity: { gateway: 'a' } })
+  let answer = () => {}
+  executions.leaseDelay = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { execution_id } = executions.queue(onlyA)
+  publishReady(onlyA)
+  const isLeased = () =>
+    executions.held.get(a.name)?.some((one) => one.execution_id === execution_id)
+  await expect.poll(isLeased, { timeout: HANG_MS }).toBe(true)
+  const before = a.frames().length
+  a.gateway.state.isBeating = false
+  await expect.poll(logged, { timeout: HANG_MS }).toContain('gateway hangs')
+  answer()
+  await expect
+    .poll(released, { timeout: HANG_MS })
+    .toContainEqual({ execution_id, unclaimed_only: true })
+  expect(a.frames()).toHaveLength(before)
+})
+
+test('a gateway closes its beats: its workers are offered', async () => {
+  const { a, offered } = await setUp()
+  a.gateway.state.isBeating = false
+  await expect.poll(offered, { timeout: HANG_MS }).not.toContain(a.name)
+  a.gateway.close()
+  await expect.poll(offered, { timeout: HANG_MS }).toContain(a.name)
+})
+
+test('a gateway of an earlier release, without beats: its workers are offered', async () => {
+  const { register, streams, name, offered } = await setUp()
+  const worker = name()
+  const { session_id } = await register({ name: worker })
+  await openStream(streams, worker, session_id)
+  await expect.poll(offered, { timeout: HANG_MS }).toContain(worker)
+})
