@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
-import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { Sql, sql } from '@windlass/runtime/postgres/sql'
 import { errorOf } from '../domain/error-line.ts'
 import type { Execution } from '../domain/execution.ts'
 import { forChange, terminalStates, whole } from './columns.ts'
@@ -85,7 +85,7 @@ export interface Fork {
   completions?: number
 }
 
-const NEW_COLUMNS: Column<NewExecution>[] = [
+export const NEW_COLUMNS: Column<NewExecution>[] = [
   ['execution_id', 'uuid', (row) => row.execution_id],
   ['workflow_id', 'uuid', (row) => row.workflow_id],
   ['workflow_namespace', 'text', (row) => row.workflow_namespace],
@@ -110,12 +110,12 @@ const NEW_COLUMNS: Column<NewExecution>[] = [
   ['origin_id', 'uuid', (row) => row.origin_id],
 ]
 
+/** Their names, for inserts. */
+export const newColumns = new Sql([NEW_COLUMNS.map(([name]) => name).join(', ')], [])
+
 /** An insert of the rows that do not exist yet, without its `returning` clause. */
 export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
-  insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
-    workflow_version, requirement_id, preferred_worker, input, created_by, created_by_issuer,
-    schedule_id, request_hash, routing_inputs, queue_timeout_ms, depth, reply_to, parent_id,
-    cancel_with_parent, tags, priority, traceparent, origin_id, state, queued_at, deadline_at, input_bytes)
+  insert into executions (${newColumns}, state, queued_at, deadline_at, input_bytes)
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms', octet_length(input::text)
     from ${rowsOf('new', NEW_COLUMNS, rows)}

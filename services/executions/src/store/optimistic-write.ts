@@ -1,8 +1,9 @@
-import type { Db, Queries } from '@windlass/runtime/postgres/db'
+import type { Db, Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange } from './columns.ts'
 import * as executions from './executions.ts'
+import { insertLeasedIfAbsent } from './insert-leased.ts'
 import * as log from './log.ts'
 import * as ready from './ready.ts'
 
@@ -27,8 +28,9 @@ export const readWithEvents = (db: Db, ids: readonly string[], events: readonly 
      where e.execution_id = any(${ids}::uuid[])`)
 
 /**
- * Inserts rows with their totals, and leases some of them in the same commit. Returns the ids that
- * were new, and those that were leased.
+ * Inserts rows with their totals, some of them leased: such a row is never queued, so it enters neither
+ * the indexes of the queue nor a second version of the row. Returns the ids that were new, and those
+ * that were leased; a row whose worker is full is queued.
  */
 export async function insertWithLeases(
   db: Db,
@@ -36,31 +38,56 @@ export async function insertWithLeases(
   leases: Writes,
 ): Promise<{ created: Set<string>; written: Set<string> }> {
   if (leases.length === 0) return { created: idsOf(await insertRows(db, rows)), written: new Set() }
-  return db.tx(async (tx) => {
-    const workers = workersOf(leases)
+  const workers = workersOf(leases)
+  const inserted = await db.tx(async (tx) => {
     const locked = ready.lockWorkers(tx, workers)
-    const created = insertRows(tx, rows)
-    // Only rows of this transaction: an existing row is leased from the queue.
-    const own = sql`and e.xmin = pg_current_xact_id()::xid`
-    const written = writeStatement(tx, withSlotRanks(leases), workers, own)
-    await tx.commitBehind(Promise.all([locked, created, written]))
-    return { created: idsOf(await created), written: idsOf(await written) }
+    const inserted = insertLeasedRows(tx, rows, withSlotRanks(leases), workers)
+    await tx.commitBehind(Promise.all([locked, inserted]))
+    return await inserted
   })
+  return { created: idsOf(inserted), written: idsOf(inserted.filter(({ is_leased }) => is_leased)) }
 }
 
 interface Id {
   execution_id: string
 }
 
-const insertRows = (db: Queries, rows: readonly executions.NewExecution[]) =>
-  db.rows<Id>(sql`
-    with inserted as (
-      ${executions.insertIfAbsent(rows)} returning execution_id, workflow_namespace, workflow_name, state, created_at, tags),
+/** The rest of a statement that has inserted the rows `inserted`. */
+const countAndTag = (rows: readonly executions.NewExecution[]) => sql`
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
       select workflow_namespace, workflow_name, state, count(*) from inserted group by 1, 2, 3)
-    ${executions.insertTags(rows)}
+    ${executions.insertTags(rows)}`
+
+const INSERTED = sql`
+  returning execution_id, workflow_namespace, workflow_name, state, created_at, tags, held_by`
+
+const insertRows = (db: Queries, rows: readonly executions.NewExecution[]) =>
+  db.rows<Id>(sql`
+    with inserted as (${executions.insertIfAbsent(rows)} ${INSERTED}),
+    ${countAndTag(rows)}
     select execution_id from inserted`)
+
+function insertLeasedRows(
+  tx: Tx,
+  rows: readonly executions.NewExecution[],
+  leases: Writes,
+  workers: readonly string[],
+) {
+  const leaseOf = new Map(leases.map((lease) => [idOf(lease), lease]))
+  const entries = leases.flatMap((lease) => lease.entries)
+  const leased = rows.map((row) => ({ row, lease: leaseOf.get(row.execution_id) }))
+  return tx.rows<Id & { is_leased: boolean }>(sql`
+    with held as (${ready.loadsOf(workers)}),
+    inserted as (${insertLeasedIfAbsent(leased)} ${INSERTED}),
+    appended as (
+      insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+      select * from ${log.rows('l', entries)}
+       where (l.execution_id in (
+         select execution_id from inserted where held_by is not null)) is true),
+    ${countAndTag(rows)}
+    select execution_id, held_by is not null as is_leased from inserted`)
+}
 
 const idsOf = (rows: readonly Id[]) => new Set(rows.map(({ execution_id }) => execution_id))
 
@@ -116,12 +143,7 @@ function withSlotRanks(writes: Writes): ConditionalWrite[] {
  * in the batch. So the only join has an index, and `is true` keeps the planner from turning a subquery
  * into a join: it is hashed instead.
  */
-function writeStatement(
-  db: Queries,
-  writes: Writes,
-  workers: readonly string[] = [],
-  only = sql``,
-) {
+function writeStatement(db: Queries, writes: Writes, workers: readonly string[] = []) {
   const entries = writes.flatMap((write) => write.entries)
   const hasFreeSlot = sql`
     and (c.most_held is null or c.most_held >=
@@ -136,7 +158,7 @@ function writeStatement(
     changed as (
       update executions e set ${executions.assignments} from ${executions.rowUpdates(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
-         ${isOrdered} ${workers.length > 0 ? hasFreeSlot : sql``} ${only}
+         ${isOrdered} ${workers.length > 0 ? hasFreeSlot : sql``}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
