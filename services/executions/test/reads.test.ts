@@ -1,28 +1,16 @@
 import { jetstream } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
 import { Event } from '@windlass/proto/windlass/events/v1/events'
 import { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
 import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, create, event, run, setup, worker } from './executions-fixture.ts'
+import { cancel, event, run, setup, worker } from './executions-fixture.ts'
+import { openNats } from './nats-fixture.ts'
 
 const ALL = { all: true, workflows: [], ids: [] }
 const page = {
   ...{ state: '', workflow_namespace: '', workflow_name: '' },
   ...{ visible: ALL, limit: 50, offset: 0 },
-}
-
-async function nats() {
-  const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
-  const connection = await connect({
-    servers: `${hostname}:${port}`,
-    user: username,
-    pass: password,
-  })
-  onTestFinished(() => connection.close())
-  return connection
 }
 
 test('list of visible workflows: rows and totals of these only, in every page', async () => {
@@ -123,7 +111,7 @@ test('a repeated checkpoint appends nothing, also while the first one is in flig
 test('a commit: followers receive its entries, or a notice if the values are large', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
-  const connection = await nats()
+  const connection = await openNats()
   const heard: LogGrew[] = []
   connection.subscribe(`executions.${execution_id}.events.*`, {
     callback: (_, message) => void heard.push(LogGrew.decode(message.data)),
@@ -145,38 +133,9 @@ test('a commit: followers receive its entries, or a notice if the values are lar
     ])
 })
 
-test('a settled execution: the sender of its create is signalled, once, and its name answered', async () => {
-  const { client } = await setup()
-  const connection = await nats()
-  const heard: LogGrew[] = []
-  connection.subscribe('executions.sender1.events.reply', {
-    callback: (_, message) => void heard.push(LogGrew.decode(message.data)),
-  })
-  await connection.flush()
-  const command = create({ reply_to: 'sender1' })
-  const { execution_id } = command
-  const repeated = { ...command, body: create({ reply_to: 'sender2' }).body }
-  const answers: (string | undefined)[] = []
-  for (const one of [command, { ...repeated, execution_id }]) {
-    const { results } = await client.submit({ commands: [one] })
-    answers.push(results[0]?.reply_to)
-  }
-  // The second request is answered with the row of the first one.
-  expect(answers).toEqual(['sender1', 'sender1'])
-  const w = worker(client)
-  await w.lease()
-  await w.claim(execution_id)
-  await w.report(execution_id, 'RUNNING', { generation: 1, events: [event('TASK_COMPLETED')] })
-  await w.report(execution_id, 'COMPLETED', { generation: 1, output_json: '7' })
-  await expect.poll(() => heard).toHaveLength(1)
-  expect(heard).toMatchObject([
-    { execution_id, state: 'COMPLETED', ended: { output_json: '7' }, omitted: false },
-  ])
-})
-
 test('every terminal event is published once to JetStream, in the order of commit', async () => {
   const { client } = await setup({ replicas: 2 })
-  const connection = await nats()
+  const connection = await openNats()
   const ended: string[] = []
   for (let i = 0; i < 20; i++) {
     const { execution_id } = await run(client, { schedule_id: newId() })

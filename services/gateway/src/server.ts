@@ -28,6 +28,7 @@ import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/start-server.ts'
 import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
+import { Replies } from './live/replies.ts'
 import type { BodyParser } from './route/body-parser.ts'
 import type { BodyLimits } from './route/body-sizes.ts'
 import { BodyThreads } from './route/body-threads.ts'
@@ -80,12 +81,14 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   const clients = connectServices(settings, serviceIdentity)
   teardown.add('clients', () => clients.close())
   const health = watchHealth(settings, serviceIdentity, runtime)
-  const executions = new ExecutionsClient(clients.executions, serviceIdentity, (execution) =>
-    subscriptions.deliverSettled(execution),
-  )
+  const replies = new Replies(bus)
+  const executions = new ExecutionsClient(clients.executions, serviceIdentity, {
+    sender: replies.name,
+    onSettled: (execution) => subscriptions.deliverSettled(execution),
+  })
   const auditLog = new AuditLog(clients.audit, serviceIdentity, log)
   teardown.add('audit log', () => auditLog.stop())
-  const subscriptions = new ExecutionSubscriptions(bus, executions, log)
+  const subscriptions = new ExecutionSubscriptions(bus, { executions, replies, log })
   teardown.add('subscriptions', () => subscriptions.stop())
 
   const readAuth = createGenerationReader(redis, 'auth')

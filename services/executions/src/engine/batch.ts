@@ -18,6 +18,8 @@ export interface CommittedChange {
   after: Execution
   /** Entries that were appended to its log. */
   entries: StoredEntry[]
+  /** The sender of all commands that made the change, if they have one in common. */
+  sender?: string | undefined
 }
 
 export interface BatchResult {

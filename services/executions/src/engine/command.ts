@@ -57,6 +57,8 @@ export type Command =
 export interface ExecutionCommand {
   execution_id: string
   command: Command
+  /** Its answer says that the execution has settled, so this sender needs no signal. */
+  sender?: string | undefined
 }
 
 /** Commands that are applied together, in their order. */

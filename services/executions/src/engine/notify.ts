@@ -79,7 +79,7 @@ function freedSlots(committed: readonly CommittedChange[]): Map<string, number> 
   return slots
 }
 
-function publishLogEntries(bus: Bus, { after, entries }: CommittedChange): void {
+function publishLogEntries(bus: Bus, { after, entries, sender }: CommittedChange): void {
   if (entries.length === 0) return
   const { execution_id, state, last_seq, reply_to } = after
   const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
@@ -89,8 +89,8 @@ function publishLogEntries(bus: Bus, { after, entries }: CommittedChange): void 
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
   const signal = LogGrew.encode(message).finish()
   const kind = isSettled(state) ? 'settled' : 'step'
-  // First: a client waits for it.
-  if (reply_to && kind === 'settled') publishReply(bus, reply_to, signal)
+  // First: a client waits for it, unless the answer to the command reaches its process anyway.
+  if (reply_to && reply_to !== sender && kind === 'settled') publishReply(bus, reply_to, signal)
   bus.publishBestEffort(`executions.${execution_id}.events.${kind}`, signal)
 }
 

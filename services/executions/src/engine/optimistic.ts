@@ -3,7 +3,7 @@ import type { Execution, Limits } from '../domain/execution.ts'
 import { writerConflicts } from '../metrics.ts'
 import * as store from '../store/optimistic-write.ts'
 import { applyCommand, type CommandResult, type WorkingCopy } from './apply.ts'
-import type { BatchResult } from './batch.ts'
+import type { BatchResult, CommittedChange } from './batch.ts'
 import type { LogCache } from './cache/logs.ts'
 import type { RowCache } from './cache/rows.ts'
 import {
@@ -77,10 +77,18 @@ export async function applyOptimistically(
   if (written.size < writes.length) writerConflicts.add(writes.length - written.size)
   return {
     results: new Map(applied.flatMap(({ results }) => [...results])),
-    committed: applied.flatMap(({ write }) =>
-      write ? [{ before: write.before, after: write.next, entries: [...write.entries] }] : [],
-    ),
+    committed: applied.flatMap(({ group, write }) => (write ? [changeOf(group, write)] : [])),
   }
+}
+
+function changeOf(
+  group: CommandBatch,
+  { before, next, entries }: store.ConditionalWrite,
+): CommittedChange {
+  const [first, ...others] = group
+  const isOfOne = others.every(({ sender }) => sender === first?.sender)
+  const sender = isOfOne ? first?.sender : undefined
+  return { before, after: next, entries: [...entries], sender }
 }
 
 interface GroupDecision {

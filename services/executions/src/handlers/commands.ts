@@ -151,7 +151,7 @@ function tagsOf(tags: Record<string, string>): string | undefined {
 /** Part of a subject: one token of it. */
 const SENDER = /^[\w-]{1,64}$/
 
-function readSender(reply_to: string): string | undefined {
+export function readSender(reply_to: string): string | undefined {
   if (reply_to !== '' && !SENDER.test(reply_to))
     throw invalid('The name of the sender is malformed.')
   return reply_to || undefined

@@ -2,6 +2,7 @@ import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
 import type {
   Command as Message,
   Result as ResultMessage,
+  SubmitRequest,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Call } from '@windlass/rpc/call'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
@@ -16,7 +17,7 @@ import type { QueueQuota } from '../engine/queue-quota.ts'
 import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
-import { type ParsedCommand, parseCommand } from './commands.ts'
+import { type ParsedCommand, parseCommand, readSender } from './commands.ts'
 import { withLogOfOrigin } from './plan-forks.ts'
 import { contextOf, traceCommand } from './trace-command.ts'
 
@@ -39,6 +40,12 @@ interface SubmitDeps {
   queueQuota: QueueQuota
 }
 
+/** Service that submits commands, and the name of its process if it has one. */
+interface Sender {
+  service: string
+  sender: string | undefined
+}
+
 /** Applies commands in the order sent, each with its own result. */
 export function createSubmitHandler({
   db,
@@ -55,7 +62,7 @@ export function createSubmitHandler({
     stored.set(requirement.requirement_id, true)
   }
 
-  async function submitOne(message: Message, service: string): Promise<Submitted> {
+  async function submitOne(message: Message, { service, sender }: Sender): Promise<Submitted> {
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
       const { command } = parsed
@@ -64,7 +71,7 @@ export function createSubmitHandler({
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
         await storeRequirement(parsed)
-        const complete = { ...parsed, command: await withLogOfOrigin(db, command) }
+        const complete = { ...parsed, sender, command: await withLogOfOrigin(db, command) }
         return { parsed, result: await writer.submit(complete) }
       } finally {
         settle()
@@ -75,9 +82,10 @@ export function createSubmitHandler({
     }
   }
 
-  return async ({ commands }: { commands: Message[] }, { service }: Pick<Call, 'service'>) => {
+  return async (request: SubmitRequest, { service }: Pick<Call, 'service'>) => {
+    const from = { service, sender: readSender(request.sender ?? '') }
     const done = await Promise.all(
-      commands.map((message) => traceCommand(message, () => submitOne(message, service))),
+      request.commands.map((message) => traceCommand(message, () => submitOne(message, from))),
     )
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],

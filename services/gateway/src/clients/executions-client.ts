@@ -30,6 +30,13 @@ export interface ChangedExecution {
   reply_to?: string
 }
 
+/** What a process does with answers that say that an execution has settled. */
+export interface SettledOptions {
+  /** Name of the process in the `reply_to` of creates. It gets no signals of what the answers say. */
+  sender: string
+  onSettled(execution: Execution): void
+}
+
 /** Each call is one message; many in flight, so that no command waits for the slowest of an earlier batch. */
 const SUBMIT_CONCURRENCY = 32
 const GET_CONCURRENCY = 2
@@ -41,13 +48,15 @@ export class ExecutionsClient {
   readonly #submitBatcher: Batcher<Command, Settled<Result>>
   readonly #pages = new ReadCoalescer<LogResponse>()
   readonly #getBatcher: Batcher<string, Settled<Execution | undefined>>
+  readonly #sender: string
   readonly #onSettled: (execution: Execution) => void
 
   constructor(
     rpc: RpcClient<typeof ExecutionsService>,
     { signCaller }: Pick<ServiceIdentity, 'signCaller'>,
-    onSettled: (execution: Execution) => void,
+    { sender, onSettled }: SettledOptions,
   ) {
+    this.#sender = sender
     this.#onSettled = onSettled
     this.#rpc = rpc
     this.#signCaller = signCaller
@@ -144,7 +153,7 @@ export class ExecutionsClient {
     const chunks = chunkBySize(commands, LIMITS).map((chunk) =>
       batchOrEach(chunk, async (some) => {
         const { results } = await callUntilAvailable(() =>
-          this.#rpc.submit({ commands: [...some] }),
+          this.#rpc.submit({ commands: [...some], sender: this.#sender }),
         )
         return results
       }),

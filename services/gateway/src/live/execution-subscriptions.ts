@@ -5,10 +5,16 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
-import { Replies } from './replies.ts'
+import type { Replies } from './replies.ts'
 import { SharedSubscription } from './shared-subscription.ts'
 
 const POLL_INTERVAL_MS = 1_000
+
+interface SubscriptionDeps {
+  executions: ExecutionsClient
+  replies: Replies
+  log: Logger
+}
 
 /**
  * Signals of executions that requests of this process wait for. An execution without a signal for
@@ -23,9 +29,9 @@ export class ExecutionSubscriptions {
   readonly #executions: ExecutionsClient
   readonly #poll: Loop
 
-  constructor(bus: Bus, executions: ExecutionsClient, log: Logger) {
+  constructor(bus: Bus, { executions, replies, log }: SubscriptionDeps) {
     this.#executions = executions
-    this.replies = new Replies(bus)
+    this.replies = replies
     this.grew = new SharedSubscription(bus, (id) => `executions.${id}.events.*`, LogGrew.decode)
     this.settled = new SharedSubscription(
       bus,

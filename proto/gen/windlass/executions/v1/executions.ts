@@ -271,6 +271,11 @@ export interface Verify {
 
 export interface SubmitRequest {
   commands: Command[];
+  /**
+   * Name of the caller as in `reply_to`: an execution of this name that these commands settle is not
+   * signalled to it, since the answer says so. Empty: none.
+   */
+  sender?: string | undefined;
 }
 
 export interface SubmitResponse {
@@ -2317,13 +2322,16 @@ export const Verify: MessageFns<Verify> = {
 };
 
 function createBaseSubmitRequest(): SubmitRequest {
-  return { commands: [] };
+  return { commands: [], sender: undefined };
 }
 
 export const SubmitRequest: MessageFns<SubmitRequest> = {
   encode(message: SubmitRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.commands) {
       Command.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.sender !== undefined) {
+      writer.uint32(18).string(message.sender);
     }
     return writer;
   },
@@ -2347,6 +2355,14 @@ export const SubmitRequest: MessageFns<SubmitRequest> = {
             }
 
             message.commands.push(Command.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sender = reader.string();
             continue;
           }
         }
