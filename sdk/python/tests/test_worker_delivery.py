@@ -54,11 +54,39 @@ def has_ended(stored: StoredExecution) -> bool:
     return stored.state in TERMINAL
 
 
-async def test_registration_announces_claim_by_delivery(
+async def test_registration_announces_claim_by_delivery_and_kept_workflows(
     server: FakeServer, workers: Workers
 ) -> None:
     await workers.start()
-    assert server.registrations[0]["features"] == ["claim_by_delivery"]
+    assert server.registrations[0]["features"] == ["claim_by_delivery", "keep_workflows"]
+
+
+async def test_kept_workflow_runs_from_frames_without_its_source(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    first = server.start(source, "hello", "x", keep_workflow=True)
+    await until(lambda: has_ended(first))
+    reference = {name: text for name, text in first.workflow.items() if name != "source"}
+    second = server.start(source, "hello", "y", workflow=reference)
+    await until(lambda: has_ended(second))
+    assert [first.output, second.output] == ["Hello, x", "Hello, y"]
+
+
+async def test_kept_workflow_is_not_used_on_a_later_connection(
+    server: FakeServer, workers: Workers, source: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await workers.start()
+    first = server.start(source, "hello", "x", keep_workflow=True)
+    await until(lambda: has_ended(first))
+    connects = len(server.connects)
+    server.close_stream("w1")
+    await until(lambda: len(server.connects) > connects and server.connected("w1"))
+    reference = {name: text for name, text in first.workflow.items() if name != "source"}
+    server.start(source, "hello", "y", workflow=reference)
+    third = server.start(source, "hello", "z")
+    await until(lambda: has_ended(third))
+    assert "failed to parse frame" in caplog.text
 
 
 async def test_short_execution_is_one_request(

@@ -59,6 +59,26 @@ test('a worker that registers with, or without, claims by delivery: its offers s
   }
 })
 
+test('a worker that keeps workflows: each is sent once on a connection', async () => {
+  const joined = { instance: 'i', keeps_workflows: true }
+  const { executions, worker, stream, waiting, join, session_id } = await idleDispatcher({}, joined)
+  const dispatch = async ({ frames }: FakeStream) => {
+    const count = frames.length
+    await expect.poll(waiting).toEqual([worker])
+    executions.assign(worker, { workflow_id: 'f'.repeat(32) })
+    await expect.poll(() => frames.slice(count).some(({ event }) => event !== 'ping')).toBe(true)
+    const { workflow, keep_workflow } = JSON.parse(
+      work({ frames } as FakeStream).at(-1)?.data ?? '',
+    )
+    return [typeof workflow.source, keep_workflow]
+  }
+  expect(await dispatch(stream)).toEqual(['string', true])
+  expect(await dispatch(stream)).toEqual(['undefined', undefined])
+  const again = { ...joined, proven_session_id: session_id }
+  const change = { name: worker, max_concurrent_executions: 8 }
+  expect(await dispatch((await join(change, again)).stream)).toEqual(['string', true])
+})
+
 test('unhealthy or disconnected worker: its offer ends at once', async () => {
   const { rpc, worker, session_id, stream, waiting } = await idleDispatcher()
   await rpc.pong({ name: worker, session_id, healthy: false })

@@ -46,7 +46,13 @@ test('a registration: the record and the session token', async () => {
     last_seen_at: null,
     session_token: 'token of w1 in s1',
     task_authorization: false,
-    features: ['session_renewal', 'execution_tokens', 'parking', 'claim_by_delivery'],
+    features: [
+      'session_renewal',
+      'execution_tokens',
+      'parking',
+      'claim_by_delivery',
+      'keep_workflows',
+    ],
   })
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
 })
@@ -64,14 +70,16 @@ test('a registration without optional members: accepted with the defaults', asyn
 })
 
 test.each([
-  [['claim_by_delivery', 'unknown'], true],
-  [['unknown'], false],
-  [undefined, undefined],
-])('features %j: claims by delivery is %s', async (features, claims_by_delivery) => {
+  [['claim_by_delivery', 'unknown'], true, false],
+  [['keep_workflows'], false, true],
+  [['unknown'], false, false],
+  [undefined, undefined, undefined],
+])('features %j: claims by delivery %s, keeps workflows %s', async (features, claims, keeps) => {
   const registered: RegisterRequest[] = []
   const { json } = await startGateway(fakes(registered))
   expect((await json('POST', '/workers/register', { ...WORKER, features }, GOOD)).status).toBe(200)
-  expect(registered[0]?.claims_by_delivery).toBe(claims_by_delivery)
+  expect(registered[0]?.claims_by_delivery).toBe(claims)
+  expect(registered[0]?.keeps_workflows).toBe(keeps)
 })
 
 test('a session token: proves the earlier session of its own worker only', async () => {

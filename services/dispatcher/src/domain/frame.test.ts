@@ -74,6 +74,17 @@ test('dispatch frame of a transient execution: has to be claimed', () => {
   expect(read(dispatchFrame(lease({ claim_ms: 1_500 }), transient)).data.claim).toBeUndefined()
 })
 
+test('dispatch frame of a workflow that the worker is to keep, or keeps: with and without its source', () => {
+  const first = read(dispatchFrame(lease(), part(), { form: 'to_keep' })).data
+  const { keep_workflow, ...whole } = first
+  expect(keep_workflow).toBe(true)
+  expect(whole).toEqual(read(dispatchFrame(lease(), part())).data)
+  const { workflow: reference, ...rest } = read(dispatchFrame(lease(), part(), { form: 'kept' })).data
+  expect(rest).toEqual({ context: whole.context })
+  const { id, name } = workflow
+  expect(reference).toEqual({ id, namespace: 'default', name, version: 3 })
+})
+
 test('dispatch frame: exactly the members of the worker protocol', () => {
   const { id, event, data } = read(dispatchFrame(lease(), part()))
 
@@ -180,5 +191,5 @@ test('dispatch frame of a traced execution: the context of the dispatch, else th
   const traced = lease({ execution: { ...execution, traceparent: created } })
   expect(read(dispatchFrame(traced, part())).data.traceparent).toBe(created)
   const dispatched = `00-${'a'.repeat(32)}-${'c'.repeat(16)}-01`
-  expect(read(dispatchFrame(traced, part(), dispatched)).data.traceparent).toBe(dispatched)
+  expect(read(dispatchFrame(traced, part(), { traceparent: dispatched })).data.traceparent).toBe(dispatched)
 })

@@ -2,10 +2,13 @@ import { contextJson } from '@windlass/domain/execution-json'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Execution, Lease, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import { quote } from '@windlass/runtime/json/json'
+import type { WorkflowForm } from './kept-workflows.ts'
 
 /** Part of a dispatch frame that all executions of a workflow version share, as JSON text. */
 export interface WorkflowPart {
   workflow: string
+  /** The workflow without its source, for workers that keep it. */
+  reference: string
   /** `,"runner":…,"transient":true`, for what the workflow declares; else empty. */
   options: string
   /** Its executions run once at most, so each has to be claimed before it runs. */
@@ -18,12 +21,13 @@ export const PING = 'event: ping\ndata: {}\n\n'
 export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart {
   const { id, namespace, name, imports, version } = workflow
   const metadata = workflow.metadata_json || '{}'
+  const version_id = `{"id":${quote(id)},"namespace":${quote(namespace)},"name":${quote(name)},`
   const { runner, durability } = JSON.parse(metadata) as { runner?: unknown; durability?: unknown }
   const isTransient = durability === 'transient'
   return {
+    reference: `${version_id}"version":${version}}`,
     workflow:
-      `{"id":${quote(id)},"namespace":${quote(namespace)},"name":${quote(name)},` +
-      `"imports":${JSON.stringify(imports)},"source":"${source}","version":${version},` +
+      `${version_id}"imports":${JSON.stringify(imports)},"source":"${source}","version":${version},` +
       `"requests":${workflow.requests_json || 'null'},"affinity":${workflow.affinity_json || 'null'},` +
       `"schedule":null,"metadata":${metadata}}`,
     options:
@@ -33,14 +37,18 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
   }
 }
 
-/**
- * Frame that dispatches a leased execution. Payloads are spliced in unchanged. `traceparent` is the context of
- * its run; absent: the execution is not traced.
- */
+interface DispatchOptions {
+  /** How much of the workflow it contains. */
+  form?: WorkflowForm
+  /** Context of the run; absent: the execution is not traced. */
+  traceparent?: string | undefined
+}
+
+/** Frame that dispatches a leased execution. Payloads are spliced in unchanged. */
 export function dispatchFrame(
   { execution, log, resumed, execution_token, claim_ms }: Lease & { execution: Execution },
-  { workflow, options, isTransient }: WorkflowPart,
-  traceparent = execution.traceparent,
+  { workflow, reference, options, isTransient }: WorkflowPart,
+  { form = 'whole', traceparent = execution.traceparent }: DispatchOptions = {},
 ): string {
   const token = execution_token === '' ? '' : `,"exec_token":${quote(execution_token)}`
   const claim = claim_ms && !isTransient ? `,"claim":${claimOf(execution, claim_ms)}` : ''
@@ -48,7 +56,8 @@ export function dispatchFrame(
   return frame(
     resumed ? 'execution_resumed' : 'execution_scheduled',
     frameId(execution, execution.claim_generation),
-    `{"workflow":${workflow},"context":${contextJson(execution, log)}${token}${claim}${trace}${options}}`,
+    `{"workflow":${form === 'kept' ? reference : workflow},"context":${contextJson(execution, log)}` +
+      `${token}${claim}${trace}${options}${form === 'to_keep' ? ',"keep_workflow":true' : ''}}`,
   )
 }
 

@@ -28,6 +28,7 @@ export function toWorkerState(stored: StoredWorkerState): WorkerState {
     capacity: stored.max_concurrent_executions,
     healthy: stored.healthy,
     claims_by_delivery: stored.claims_by_delivery,
+    keeps_workflows: stored.keeps_workflows,
     capabilities: {
       packages: () => {
         list.packages ??= packageIndex(JSON.parse(list.json))

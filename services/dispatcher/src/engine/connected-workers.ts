@@ -1,4 +1,5 @@
 import type { Metrics } from '../domain/facts.ts'
+import { KeptWorkflows, type WorkflowForm } from '../domain/kept-workflows.ts'
 import { Load } from '../domain/load.ts'
 import type { Capabilities } from '../domain/matching.ts'
 import type { CandidateWorker } from '../domain/offers.ts'
@@ -89,6 +90,8 @@ export interface WorkerState {
   healthy: boolean
   /** Its first checkpoint may be the claim. */
   claims_by_delivery: boolean
+  /** It keeps workflows that dispatches say to keep, until its connection ends. */
+  keeps_workflows: boolean
   capabilities: Capabilities
 }
 
@@ -112,6 +115,7 @@ export class ConnectedWorker implements CandidateWorker {
   readonly #isGatewayHung: () => boolean
   readonly #cancelsSent = new Map<string, number>()
   readonly load = new Load()
+  readonly #kept = new KeptWorkflows()
   #state: WorkerState
   #suspicion: { changed_at: string; until_ms: number } | undefined
   metrics: Metrics = {}
@@ -138,6 +142,11 @@ export class ConnectedWorker implements CandidateWorker {
 
   get claims_by_delivery(): boolean {
     return this.#state.claims_by_delivery
+  }
+
+  /** Decides how much of the workflow its next dispatch contains. */
+  workflowForm(workflow_id: string, length: number): WorkflowForm {
+    return this.#state.keeps_workflows ? this.#kept.formOf(workflow_id, length) : 'whole'
   }
 
   get isHealthy(): boolean {

@@ -102,9 +102,10 @@ export class WorkDelivery {
         // The name may belong to another process by now; the lease is for the earlier session.
         const isCurrent = worker_session === '' || worker_session === worker?.session_id
         if (isCurrent && worker?.isHealthy && !worker.isGatewayHung && !isFull) {
-          const trace = traceDispatch(lease)
-          frames.push(dispatchFrame(lease, part, trace.traceparent))
-          trace.end()
+          const { traceparent, end } = traceDispatch(lease)
+          const form = worker.workflowForm(workflow_id, part.workflow.length)
+          frames.push(dispatchFrame(lease, part, { form, traceparent }))
+          end()
           sent.push(lease.execution)
         } else undeliverable.push(lease.execution)
       }

@@ -15,10 +15,12 @@ export interface StoredWorkerState extends Connection {
   namespaces?: string
   max_concurrent_executions: number
   claims_by_delivery: boolean
+  keeps_workflows: boolean
 }
 
 const columns = sql`name, session_id, connection_generation, healthy, changed_at::text as changed_at,
-  packages, resources, labels, runners, namespaces, max_concurrent_executions, claims_by_delivery`
+  packages, resources, labels, runners, namespaces, max_concurrent_executions, claims_by_delivery,
+  keeps_workflows`
 
 /**
  * Marks a stream as open at this dispatcher under a new connection generation. Undefined if the name is

@@ -121,6 +121,7 @@ export const registerWorker = route('post', '/workers/register', {
       renewal: renewed !== undefined,
       reconnect_grace: body.reconnect_grace ?? undefined,
       claims_by_delivery: body.features?.includes(CLAIM_BY_DELIVERY),
+      keeps_workflows: body.features?.includes(KEEP_WORKFLOWS),
       namespaces: restrictions.namespaces ? { names: restrictions.namespaces } : undefined,
     })
     const { session_id, worker } = answer
@@ -146,15 +147,17 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
  * Additions to the original protocol: a registration is renewed with the session token; an execution
  * token is accepted by the routes of a worker that concern its execution; a release may park the
  * execution until a condition is met; lines that workflows write are stored; the first checkpoint may be the
- * claim, for workers that announce it.
+ * claim, and dispatches omit workflows that the worker keeps, for workers that announce it.
  */
 const CLAIM_BY_DELIVERY = 'claim_by_delivery'
+const KEEP_WORKFLOWS = 'keep_workflows'
 const FEATURES = [
   'session_renewal',
   'execution_tokens',
   'parking',
   'captured_lines',
   CLAIM_BY_DELIVERY,
+  KEEP_WORKFLOWS,
 ]
 
 /** Returns the restrictions of the credential; refuses a registration beyond them. */

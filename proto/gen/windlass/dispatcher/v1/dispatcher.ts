@@ -91,7 +91,11 @@ export interface RegisterRequest {
     | Namespaces
     | undefined;
   /** The worker can take a first checkpoint for the claim of a lease. */
-  claims_by_delivery?: boolean | undefined;
+  claims_by_delivery?:
+    | boolean
+    | undefined;
+  /** The worker keeps the workflows that dispatches say to keep, until its connection ends. */
+  keeps_workflows?: boolean | undefined;
 }
 
 export interface Namespaces {
@@ -845,6 +849,7 @@ function createBaseRegisterRequest(): RegisterRequest {
     renewal: undefined,
     namespaces: undefined,
     claims_by_delivery: undefined,
+    keeps_workflows: undefined,
   };
 }
 
@@ -870,6 +875,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.claims_by_delivery !== undefined) {
       writer.uint32(56).bool(message.claims_by_delivery);
+    }
+    if (message.keeps_workflows !== undefined) {
+      writer.uint32(64).bool(message.keeps_workflows);
     }
     return writer;
   },
@@ -941,6 +949,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.claims_by_delivery = reader.bool();
+            continue;
+          }
+          case 8: {
+            if (tag !== 64) {
+              break;
+            }
+
+            message.keeps_workflows = reader.bool();
             continue;
           }
         }

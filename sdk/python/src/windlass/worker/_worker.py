@@ -19,7 +19,7 @@ from windlass.worker._http_api import HttpApi
 from windlass.worker._local_runner import LocalRunner
 from windlass.worker._messages import MalformedFrame, parse_message
 from windlass.worker._metrics_provider import ProvidedMetrics, load_provider
-from windlass.worker._models import Assignment, Cancellation, Ping
+from windlass.worker._models import Assignment, Cancellation, Ping, Source
 from windlass.worker._registration import Registration, Session
 from windlass.worker._runner import Runner
 from windlass.worker._settings import Settings
@@ -113,14 +113,16 @@ class Worker:
     async def _read_stream(
         self, stream: ConnectStream, executions: Executions, health: Health, api: HttpApi
     ) -> None:
+        kept: dict[str, Source] = {}
         async for frame in stream.frames():
             health.record_frame()
             if frame is None:
+                kept.clear()
                 log.info("connected to %s as %s", self._settings.server_url, self._settings.name)
                 if health.is_draining:
                     self._send_pong(api, health)
                 continue
-            match _parse_frame(frame):
+            match _parse_frame(frame, kept):
                 case Ping():
                     self._send_pong(api, health)
                 case Assignment() as assignment:
@@ -148,9 +150,9 @@ class Worker:
             working.cancel()
 
 
-def _parse_frame(frame: Frame) -> Ping | Assignment | Cancellation | None:
+def _parse_frame(frame: Frame, kept: dict[str, Source]) -> Ping | Assignment | Cancellation | None:
     try:
-        return parse_message(frame)
+        return parse_message(frame, kept)
     except MalformedFrame as error:
         log.error("failed to parse frame: %s", error)
         return None
