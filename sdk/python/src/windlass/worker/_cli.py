@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import logging
 import os
 import secrets
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from windlass._encryption import require_encryption
 from windlass.worker._api import Refused
@@ -64,7 +65,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     if registered is None:
         log.info("stopped")
         return 0
-    return asyncio.run(_run_worker(*registered))
+    with asyncio.Runner(loop_factory=find_fast_loop()) as runner:
+        return runner.run(_run_worker(*registered))
+
+
+def find_fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """Returns the event loop of uvloop where it is installed; None for the one of asyncio.
+
+    Workflows run in loops of their own, which stay those of asyncio.
+    """
+    try:
+        uvloop = importlib.import_module("uvloop")
+    except ImportError:
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
 
 
 def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Settings:

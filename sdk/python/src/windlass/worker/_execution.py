@@ -103,7 +103,7 @@ class Execution:
                 if is_settled:
                     self._settled_as = delta.state.value.lower()
                     ms = 1000 * (time.monotonic() - started_at)
-                    log.info("execution %s is %s after %.0f ms", self._name, delta.state, ms)
+                    log.debug("execution %s is %s after %.0f ms", self._name, delta.state, ms)
         finally:
             if not is_settled:
                 self._run.abort()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 from windlass._entry import create_entry
@@ -22,7 +23,7 @@ from windlass.worker._child_process import ChildProcess
 from windlass.worker._child_services import to_error_members
 from windlass.worker._frames import ChildFrame, FrameKind
 from windlass.worker._line_buffer import LineBuffer
-from windlass.worker._models import Assignment, Claim
+from windlass.worker._models import Assignment, Claim, Source
 from windlass.worker._outbox import MAX_PENDING_EVENTS, Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
@@ -37,6 +38,9 @@ ABORT_GRACE_S = 10.0
 BLOCKED_S = 5.0
 
 SUBPROCESS = "subprocess"
+
+# Encoded once: most executions are of few workflows.
+MAX_ENCODED_SOURCES = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +129,6 @@ class RemoteRun:
         """Sends the execution to a child."""
         trace = self._services.trace
         header = {
-            "source": asdict(self._assignment.source),
             "transient": self._assignment.transient,
             "authorizes_tasks": self._services.authorizes_tasks,
             "park_after_s": self._services.park_after_s,
@@ -134,7 +137,8 @@ class RemoteRun:
             "traceparent": trace.context.traceparent if trace else None,
         }
         self._child = self._pool.assign(self)
-        self._child.add_run(self, f"{json.dumps(header)}\n{self._claim.text}".encode())
+        members = f'{{"source": {_encode(self._assignment.source)}, {json.dumps(header)[1:]}'
+        self._child.add_run(self, f"{members}\n{self._claim.text}".encode())
 
     def cancel(self) -> None:
         """Cancels the workflow; after CANCEL_GRACE_S, the worker ends it."""
@@ -278,6 +282,11 @@ class RemoteRun:
                 return await services.cancel_workflow(execution_id)
             case _:
                 raise ValueError(f"unknown service {method!r}")
+
+
+@lru_cache(MAX_ENCODED_SOURCES)
+def _encode(source: Source) -> str:
+    return json.dumps(asdict(source))
 
 
 def _to_nested_run(namespace: str, name: str, input: Any, key: str, on_cancel: Any) -> NestedRun:
