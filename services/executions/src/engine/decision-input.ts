@@ -138,7 +138,7 @@ async function insertNew(
 }
 
 /** The row as it is right after its insert. */
-export const newRow = (row: executions.NewExecution): Execution => ({
+export const newRow = ({ priority: _, ...row }: executions.NewExecution): Execution => ({
   ...row,
   state: 'SCHEDULED',
   claim_generation: 0,
