@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { query } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { client } from './api.ts'
-import { HANG_MS, sharedSystem, TWO_OF_EACH } from './execution-fixture.ts'
+import { HANG_MS, sharedSystem } from './execution-fixture.ts'
 import { connectWorker, workerEvent } from './minimal-worker.ts'
 
 const SOURCE = `
@@ -26,7 +26,7 @@ async def asks(ctx: ExecutionContext):
     return await pause("approval")
 `
 
-const system = sharedSystem({ replicas: TWO_OF_EACH, workers: 1 })
+const system = sharedSystem({ replicas: { gateway: 2, dispatcher: 2 }, workers: 1 })
 
 interface Entry {
   type: string
