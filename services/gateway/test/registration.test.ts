@@ -50,6 +50,7 @@ test('a registration: the record and the session token', async () => {
       'session_renewal',
       'execution_tokens',
       'parking',
+      'captured_lines',
       'claim_by_delivery',
       'keep_workflows',
     ],
