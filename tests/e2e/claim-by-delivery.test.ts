@@ -105,10 +105,7 @@ interface Dispatch {
 }
 
 /** Claims and completes a dispatched execution, as workers do that announce nothing. */
-async function complete(
-  worker: PlainWorker,
-  { context, claim, workflow }: Dispatch,
-) {
+async function complete(worker: PlainWorker, { context, claim, workflow }: Dispatch) {
   expect([claim, typeof workflow.source]).toEqual([undefined, 'string'])
   const { execution_id } = context
   const { headers, json } = await worker.post(`claim/${execution_id}`)

@@ -79,7 +79,9 @@ test('dispatch frame of a workflow that the worker is to keep, or keeps: with an
   const { keep_workflow, ...whole } = first
   expect(keep_workflow).toBe(true)
   expect(whole).toEqual(read(dispatchFrame(lease(), part())).data)
-  const { workflow: reference, ...rest } = read(dispatchFrame(lease(), part(), { form: 'kept' })).data
+  const { workflow: reference, ...rest } = read(
+    dispatchFrame(lease(), part(), { form: 'kept' }),
+  ).data
   expect(rest).toEqual({ context: whole.context })
   const { id, name } = workflow
   expect(reference).toEqual({ id, namespace: 'default', name, version: 3 })
@@ -191,5 +193,7 @@ test('dispatch frame of a traced execution: the context of the dispatch, else th
   const traced = lease({ execution: { ...execution, traceparent: created } })
   expect(read(dispatchFrame(traced, part())).data.traceparent).toBe(created)
   const dispatched = `00-${'a'.repeat(32)}-${'c'.repeat(16)}-01`
-  expect(read(dispatchFrame(traced, part(), { traceparent: dispatched })).data.traceparent).toBe(dispatched)
+  expect(read(dispatchFrame(traced, part(), { traceparent: dispatched })).data.traceparent).toBe(
+    dispatched,
+  )
 })
