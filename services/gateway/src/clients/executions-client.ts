@@ -30,7 +30,7 @@ export interface ChangedExecution {
   reply_to?: string
 }
 
-/** What a process does with answers that say that an execution has settled. */
+/** Use of answers that say that an execution has settled. */
 export interface SettledOptions {
   /** Name of the process in the `reply_to` of creates. It gets no signals of what the answers say. */
   sender: string
