@@ -27,6 +27,7 @@ const PARAMS: Record<string, string> = {
   subject: THEIRS.subject,
   role_name: THEIRS.role,
   key_name: 'k',
+  session_id: 'A'.repeat(43),
   version: '1',
   a: '1',
   b: '1',

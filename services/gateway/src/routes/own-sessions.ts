@@ -20,10 +20,8 @@ const sessionId: Param = {
   },
 }
 
-/** Executions and workers act for a principal, but its sessions are not theirs. */
-function requirePrincipal({ execution, session }: Caller): void {
-  if (execution || session) throw new Fault('forbidden', 'Only the principal itself has sessions')
-}
+/** Executions and workers act for a principal, but its sessions are not theirs: they have none. */
+const isPrincipal = ({ execution, session }: Caller) => !(execution || session)
 
 const ConsoleSession = z
   .object({
@@ -44,9 +42,9 @@ export const listSessions = route('get', '/console/sessions', {
   access: 'authenticated',
   returns: z.object({ sessions: z.array(ConsoleSession) }).meta({ id: 'ConsoleSessions' }),
   async handle({ caller, ctx }, { consoleSessions, settings }: Deps) {
-    requirePrincipal(caller)
     const current = sessionIdOf(ctx, settings)
-    const known = settings.security.auth.enabled ? await consoleSessions.list(caller) : []
+    const canHave = settings.security.auth.enabled && isPrincipal(caller)
+    const known = canHave ? await consoleSessions.list(caller) : []
     const sessions = known.map(({ id, created, used, agent }) => ({
       id,
       created_at: new Date(created).toISOString(),
@@ -64,9 +62,8 @@ export const revokeSession = route('delete', '/console/sessions/{session_id}', {
   params: { session_id: sessionId },
   returns: Success,
   async handle({ params: { session_id }, caller }, { consoleSessions }: Deps) {
-    requirePrincipal(caller)
-    if (!(await consoleSessions.revoke(caller, session_id)))
-      throw new Fault('not_found', 'You have no session of this id')
+    const isEnded = isPrincipal(caller) && (await consoleSessions.revoke(caller, session_id))
+    if (!isEnded) throw new Fault('not_found', 'You have no session of this id')
     return { status: 'success' as const, message: 'Session ended' }
   },
 })
