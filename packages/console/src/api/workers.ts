@@ -1,4 +1,4 @@
-import { read } from './server.ts'
+import { read, send } from './server.ts'
 
 export interface WorkerRow {
   name: string
@@ -29,4 +29,12 @@ export const getWorker = (name: string, signal?: AbortSignal) =>
 /** Executions that a worker holds and the number that it takes; undefined where it does not tell. */
 export function slotsOf({ metrics, max_concurrent_executions: most }: WorkerRow) {
   return { used: metrics['flux.running_executions'], most: most ?? undefined }
+}
+
+/** Creates a token with which one worker can register within a day; returns it. */
+export async function createWorkerToken(): Promise<string> {
+  const name = `console-${Date.now().toString(36)}`
+  const body = JSON.stringify({ name, expires_in_days: 1, max_uses: 1 })
+  const answer = await send({ method: 'POST', path: '/admin/worker-tokens', body })
+  return (JSON.parse(answer) as { token: string }).token
 }

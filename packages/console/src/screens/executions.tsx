@@ -1,5 +1,6 @@
 import { type ExecutionPage, listExecutions } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
+import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
 import { changed, wholeOf } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -31,6 +32,7 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
     <Page
       title="Executions"
       aside={answer.data && <span class="count">{totalOf(answer.data)}</span>}
+      actions={<ExportMenu filter={filter} />}
     >
       <ExecutionFilters query={query} />
       <Loaded answer={answer} lines={12}>

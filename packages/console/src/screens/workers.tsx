@@ -1,4 +1,3 @@
-import { serverUrl } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers, slotsOf, type WorkerRow } from '../api/workers.ts'
 import { bytes, millis } from '../format/time.ts'
@@ -9,6 +8,7 @@ import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Ago } from '../ui/times.tsx'
+import { NewWorker } from '../workers/new-worker.tsx'
 
 const EVERY_MS = 3_000
 
@@ -19,21 +19,18 @@ export function WorkersScreen() {
   return (
     <Page title="Workers" aside={answer.data && <span class="count">{online} online</span>}>
       <Loaded answer={answer}>
-        {(rows) => (rows.length === 0 ? <NoWorker /> : <Rows rows={rows} />)}
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="No worker has connected yet">
+              <p>The command below starts one.</p>
+            </Empty>
+          ) : (
+            <Rows rows={rows} />
+          )
+        }
       </Loaded>
+      <NewWorker />
     </Page>
-  )
-}
-
-function NoWorker() {
-  return (
-    <Empty title="No worker has connected yet">
-      <p>Start one where the code of your workflows may run:</p>
-      <code>windlass worker start --server-url {serverUrl()} --bootstrap-token-file FILE</code>
-      <p>
-        The token: <code>npx windlass server bootstrap-token</code>
-      </p>
-    </Empty>
   )
 }
 
