@@ -111,6 +111,12 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     const other = await open(key)
     const { page, visit } = await open(key)
     await visit('settings', 'Settings')
+    const { sessions } = (await auth.requestOk('GET /console/sessions', { token: key })) as never
+    const [{ id }] = sessions as [{ id: string }]
+    // The administrator has sessions too, but not this one.
+    expect(
+      (await auth.request(`DELETE /console/sessions/${id}`, { token: auth.admin })).status,
+    ).toBe(404)
     const ends = page.getByRole('button', { name: 'End', exact: true })
     await expect.poll(() => ends.count()).toBe(2)
     await page.getByRole('row').filter({ hasNotText: 'this browser' }).locator(ends).click()

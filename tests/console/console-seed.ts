@@ -45,7 +45,7 @@ async function seedAdministration({ requestOk, createAccount }: AuthSystem): Pro
   await createAccount(['runners'], 'robot')
 }
 
-/** Uploads workflows and starts each once; returns the ids of the executions by workflow, and of a schedule. */
+/** Uploads workflows and starts each once; returns the ids of the executions by workflow, of a schedule, and of a rerun. */
 export async function seed(system: AuthSystem): Promise<Record<string, string>> {
   const { upload, requestOk } = system
   expect((await upload(SOURCE)).status).toBe(200)
@@ -71,7 +71,8 @@ export async function seed(system: AuthSystem): Promise<Record<string, string>> 
       schedule_config: { type: 'cron', cron_expression: '30 3 * * *', timezone: 'Europe/Berlin' },
     },
   })
-  return { ...ids, nightly: nightly.id ?? '' }
+  const again = await requestOk(`POST /executions/${ids.checkout}/rerun`)
+  return { ...ids, nightly: nightly.id ?? '', again: again.execution_id ?? '' }
 }
 
 /** Every screen with its heading. */
@@ -84,6 +85,9 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   [`executions/${ids.checkout}?tab=data`, 'checkout'],
   [`executions/${ids.greet}`, 'greet'],
   [`executions/${ids.give_back}`, 'give_back'],
+  [`compare/${ids.checkout}`, 'Compare'],
+  [`compare/${ids.checkout}/${ids.again}`, 'Compare'],
+  [`fork/${ids.checkout}`, 'Fork'],
   ['workflows', 'Workflows'],
   ['workflows/default/checkout', 'checkout'],
   ['workflows/default/checkout?tab=source', 'checkout'],

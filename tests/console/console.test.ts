@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem } from '../security/auth-system.ts'
@@ -123,6 +124,29 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     expect(await one.page.getByLabel('Input (JSON)').inputValue()).toBe(INPUT)
     await one.page.getByRole('button', { name: 'Run', exact: true }).click()
     await one.page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
+  })
+
+  test('an execution: compared with its rerun, forked after an entry, written to a file', async () => {
+    const one = await open()
+    const { page, visit } = one
+    await one.signIn(auth.admin)
+    await visit(`compare/${ids.checkout}`, 'Compare')
+    await page.getByRole('link', { name: ids.again }).click()
+    await page.getByText('The inputs are the same.').waitFor()
+    await visit(`executions/${ids.checkout}?tab=log`, 'checkout')
+    await page
+      .getByRole('link', { name: /^Fork after entry/ })
+      .last()
+      .click()
+    await page.getByRole('button', { name: 'Start the fork' }).click()
+    await page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
+    expect(page.url()).not.toContain(ids.checkout)
+    await visit('executions?workflow_name=greet', 'Executions')
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: /^CSV/ }).click(),
+    ])
+    expect(readFileSync(await file.path(), 'utf8')).toContain(`"${ids.greet}","default","greet"`)
   })
 
   test('a queued execution: why it waits, and the change that would help', async () => {

@@ -11,6 +11,9 @@ const SHOWN: [name: string, index: RegExp, theme: 'light' | 'dark'][] = [
   ['home', /^$/, 'light'],
   ['executions', /^executions$/, 'dark'],
   ['failed', /^executions\/\w+$/, 'light'],
+  ['compare', /^compare\/\w+\/\w+$/, 'dark'],
+  ['forecast', /^schedules\?tab=forecast$/, 'light'],
+  ['audit', /^audit$/, 'dark'],
 ]
 /** Limit of a test that hangs. */
 const LIMIT_MS = 600_000

@@ -3,7 +3,7 @@ import { useRefusal } from '../api/permissions.ts'
 import { send } from '../api/server.ts'
 import type { ExecutionDetail } from '../exact/execution.ts'
 import { hasEnded } from '../format/states.ts'
-import { startAddress } from '../location/address.ts'
+import { compareAddress, startAddress } from '../location/address.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { problemOf } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -39,6 +39,9 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
     <>
       <Link to={startAddress(namespace, workflow, { from: id })} class="button">
         <Icon name="again" /> Run again
+      </Link>
+      <Link to={compareAddress(id)} class="button">
+        <Icon name="list" /> Compare
       </Link>
       {state === 'PAUSED' && (
         <button

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
 import type { LogEvent } from '../exact/execution.ts'
 import { count, duration } from '../format/time.ts'
+import { forkAddress } from '../location/address.ts'
 import { Empty } from '../ui/feedback.tsx'
 import { JsonView } from '../ui/json-view.tsx'
+import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Clock } from '../ui/times.tsx'
 
@@ -10,7 +12,7 @@ const SHORT_CHARS = 160
 const STEP = 500
 
 /** The log: its newest entries last, a step of them at a time. */
-export function LogTab({ events }: { events: readonly LogEvent[] }) {
+export function LogTab({ id, events }: { id: string; events: readonly LogEvent[] }) {
   const now = useNow(60_000)
   const [shown, setShown] = useState(STEP)
   const [open, setOpen] = useState<string>()
@@ -26,6 +28,9 @@ export function LogTab({ events }: { events: readonly LogEvent[] }) {
               <th scope="col">Event</th>
               <th scope="col">Name</th>
               <th scope="col">Value</th>
+              <th scope="col">
+                <span class="visually-hidden">Actions</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -47,6 +52,15 @@ export function LogTab({ events }: { events: readonly LogEvent[] }) {
                     isOpen={open === event.id}
                     onToggle={() => setOpen(open === event.id ? undefined : event.id)}
                   />
+                </td>
+                <td class="right">
+                  <Link
+                    to={forkAddress(id, event.id)}
+                    class="quiet-link"
+                    aria-label={`Fork after entry ${i + 1}`}
+                  >
+                    Fork
+                  </Link>
                 </td>
               </tr>
             ))}

@@ -19,6 +19,11 @@ const part = encodeURIComponent
 
 export const executionAddress = (id: string, values?: Values) =>
   address(`executions/${part(id)}`, values)
+/** Comparison of an execution with another one, or the choice of the other one. */
+export const compareAddress = (id: string, other?: string) =>
+  address(['compare', part(id), ...(other ? [part(other)] : [])].join('/'))
+/** Fork of an execution after an entry of its log. */
+export const forkAddress = (id: string, entry: string) => address(`fork/${part(id)}`, { entry })
 export const workflowAddress = (namespace: string, name: string, values?: Values) =>
   address(`workflows/${part(namespace)}/${part(name)}`, values)
 export const startAddress = (namespace: string, name: string, values?: Values) =>

@@ -118,7 +118,7 @@ function Content({
   from: number
   to: number
 }) {
-  if (tab === 'log') return <LogTab events={execution.events} />
+  if (tab === 'log') return <LogTab id={execution.id} events={execution.events} />
   if (tab === 'why') return <WhyTab id={execution.id} state={execution.state} />
   if (tab === 'approvals') return <ApprovalsTab id={execution.id} />
   if (tab !== 'data') return <TimelineTab events={execution.events} {...span} />

@@ -2,6 +2,7 @@ import { getMembers } from '@windlass/api-client/payload'
 import { stringOf } from '@windlass/runtime/json/json'
 import { useEffect, useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
+import { rerun } from '../api/repeats.ts'
 import { send } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, listVersions, type Workflow, workflowPath } from '../api/workflows.ts'
@@ -73,7 +74,7 @@ function Start({ workflow, input, from }: Props) {
     setBusy(true)
     setFailure('')
     try {
-      navigate(executionAddress(await run(workflow, text)))
+      navigate(executionAddress(await run(workflow, text, from)))
     } catch (error) {
       const { title, text: why } = problemOf(error as Error)
       setFailure(`${title}: ${why}`)
@@ -125,7 +126,10 @@ function Start({ workflow, input, from }: Props) {
   )
 }
 
-async function run({ namespace, name, version }: Workflow, body: string): Promise<string> {
+/** An execution that is run again stays the origin of the new one. */
+async function run(workflow: Workflow, body: string, from: string | undefined): Promise<string> {
+  const { namespace, name, version } = workflow
+  if (from !== undefined) return rerun(from, { input: body, version })
   const path = `${workflowPath(namespace, name)}/run/async`
   const query = { version: String(version) }
   const answer = await send({ method: 'POST', path, query, body })

@@ -28,6 +28,8 @@ const SCREENS: Record<string, () => Promise<Screen>> = {
   worker: async () => (await import('../screens/worker.tsx')).WorkerScreen,
   approvals: async () => (await import('../screens/approvals.tsx')).ApprovalsScreen,
   schedules: async () => (await import('../screens/schedules.tsx')).SchedulesScreen,
+  compare: async () => (await import('../screens/compare.tsx')).CompareScreen,
+  fork: async () => (await import('../screens/fork.tsx')).ForkScreen,
   schedule: async () => (await import('../screens/schedule.tsx')).ScheduleScreen,
   execution: async () => (await import('../screens/execution.tsx')).ExecutionScreen,
   queue: async () => (await import('../screens/queue.tsx')).QueueScreen,
@@ -58,7 +60,12 @@ const SINGLE: Record<string, string | undefined> = {
 }
 
 /** Screens that another entry of the navigation leads to. */
-const BELOW: Record<string, string | undefined> = { start: 'workflows', roles: 'access' }
+const BELOW: Record<string, string | undefined> = {
+  start: 'workflows',
+  roles: 'access',
+  compare: 'executions',
+  fork: 'executions',
+}
 
 const screenOf = (first: string, rest: string[]) =>
   (rest.length > 0 ? SINGLE[first] : undefined) ?? (first || 'home')
