@@ -144,6 +144,9 @@ export const OPERATIONS: Record<string, Operation> = {
   'GET /executions/{execution_id}/output': {},
   'POST /executions/{execution_id}/rerun': { body: { input: 1 } },
   'GET /executions/{execution_id}/timeline': {},
+  'POST /executions/bulk': {
+    body: { filter: { workflow_name: THEIRS.workflow_name }, action: 'cancel', dry_run: true },
+  },
   'GET /executions/stats': {
     also: ['?group=workflow', '?namespace=one', '?group=worker'].map((query) => `${query}${RANGE}`),
   },

@@ -78,6 +78,7 @@ export const ACTIONS = [
   'execution.cancel',
   'execution.run',
   'execution.resume',
+  'execution.bulk',
   'approval.approve',
   'approval.reject',
   'audit.prune',

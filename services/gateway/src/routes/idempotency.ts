@@ -23,7 +23,7 @@ interface Run {
  * again whenever it continues.
  */
 export async function resolveIdempotencyKey(
-  ctx: RequestContext,
+  ctx: Pick<RequestContext, 'header'>,
   { workflow, caller, body, executions }: Run,
 ) {
   const key = ctx.header('idempotency-key')

@@ -2,6 +2,7 @@ import * as apiKeys from './api-keys.ts'
 import * as approvals from './approvals.ts'
 import * as audit from './audit.ts'
 import * as auth from './auth.ts'
+import * as bulk from './bulk.ts'
 import * as capturedLines from './captured-lines.ts'
 import * as configs from './configs.ts'
 import * as consolePages from './console.ts'
@@ -48,6 +49,7 @@ export const routes = [
   ...named(capturedLines),
   ...named(executionDiff),
   ...named(repeats),
+  ...named(bulk),
   ...named(payloads),
   ...named(statistics),
   ...named(workerExecutions),

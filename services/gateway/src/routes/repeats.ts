@@ -1,33 +1,17 @@
 import { objects } from '@windlass/domain/audit'
-import { declaredPriority } from '@windlass/domain/permissions'
-import { DEFAULT_PRIORITY } from '@windlass/domain/priority'
 import type { Command, Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import type {
-  HistoryService,
-  PlanForkResponse,
-} from '@windlass/proto/windlass/executions/v1/history'
-import type { RpcClient } from '@windlass/rpc/client'
-import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
+import type { PlanForkResponse } from '@windlass/proto/windlass/executions/v1/history'
+import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { type Caller, toPrincipal } from '../access/caller.ts'
 import type { Repeatable } from '../access/repeat.ts'
-import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { JsonText, summary } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { json, optionalJson } from '../route/body.ts'
-import type { InputValidator } from '../route/body-parser.ts'
 import { route } from '../route/route.ts'
-import { findTags } from './find-tags.ts'
-import { resolveIdempotencyKey } from './idempotency.ts'
+import { checkInput, createOf, type RepeatDeps as Deps } from './repeat-command.ts'
 import { kept } from './schedule-views.ts'
 import { ExecutionView } from './schemas.ts'
-
-type Deps = {
-  executions: ExecutionsClient
-  history: RpcClient<typeof HistoryService>
-  inputSchemas: InputValidator
-}
 
 const again = {
   /** Another input; absent: that of the execution. */
@@ -137,63 +121,6 @@ const beyondEnd = ({ last_seq }: PlanForkResponse) =>
 const startedBy = (resolved: Repeatable | undefined, { executionId }: RequestContext) => ({
   ...{ execution_id: executionId, workflow_version: resolved?.workflow.version },
 })
-
-interface Repeat extends Repeatable {
-  ctx: RequestContext
-  caller: Caller
-  /** Absent: that of the origin. */
-  input_json: string | undefined
-  /** Action and its target, for the hash under an Idempotency-Key. */
-  action: readonly string[]
-}
-
-/** Checks the input against the schema of the version. The refusal names the member of the body. */
-async function checkInput(
-  { inputSchemas }: Deps,
-  { execution, workflow, input_json }: Omit<Repeat, 'action'>,
-): Promise<void> {
-  try {
-    await inputSchemas.check(workflow, input_json ?? execution.input_json)
-  } catch (error) {
-    throw error instanceof Fault ? withinInput(error) : error
-  }
-}
-
-function withinInput(fault: Fault): Fault {
-  const [first, ...more] = ((fault.details?.problems ?? []) as Problem[]).map((problem) => ({
-    ...problem,
-    loc: ['body', 'input', ...problem.loc.slice(1)],
-  }))
-  return first ? unprocessable(first, ...more) : fault
-}
-
-/** The create of a repeated execution: with the tags of its origin, started by the caller. */
-async function createOf(deps: Deps, { ctx, caller, execution, workflow, ...repeat }: Repeat) {
-  const { input_json = execution.input_json, action } = repeat
-  const body = JSON.stringify([...action, workflow.version, repeat.input_json])
-  const { executions } = deps
-  const key = await resolveIdempotencyKey(ctx, { workflow, caller, body, executions })
-  const value = {
-    workflow_id: workflow.id,
-    workflow_namespace: workflow.namespace,
-    workflow_name: workflow.name,
-    workflow_version: workflow.version,
-    input_json,
-    requirement: workflow.requirement,
-    preferred_worker: '',
-    caller: executions.signCaller(toPrincipal(caller)),
-    schedule_id: '',
-    request_hash: key.request_hash,
-    reply_to: '',
-    depth: 0,
-    parent_id: '',
-    cancel_with_parent: false,
-    tags: await findTags(deps, execution),
-    priority: declaredPriority(workflow) ?? DEFAULT_PRIORITY,
-    origin_id: execution.execution_id,
-  }
-  return { execution_id: key.execution_id, value }
-}
 
 const start = (
   deps: Deps,

@@ -1,0 +1,170 @@
+import type { ExecutionRow, SearchRequest } from '@windlass/proto/windlass/executions/v1/history'
+import { expect, test } from 'vitest'
+import { startGateway, workflow } from './gateway-fixture.ts'
+
+const RUN = '/workflows/default/hello/run/async'
+
+const rowOf = (execution_id: string, state: string): ExecutionRow => ({
+  ...{ execution_id, workflow_id: '0'.repeat(32), workflow_namespace: 'default', state },
+  ...{ workflow_name: 'hello', workflow_version: 1, worker_name: '', created_by: '', attempts: 1 },
+  ...{ schedule_id: '', parent_id: '', tags: {}, revision: 3, last_seq: 9 },
+  ...{ created_at: new Date(0), updated_at: new Date(0), queued_at: undefined },
+  ...{ started_at: undefined, finished_at: undefined },
+})
+
+/** A gateway whose search finds executions in these states, two on a page; `gone` ones do not exist. */
+async function setup(states: string[], { gone = 0, total = states.length } = {}) {
+  const searches: SearchRequest[] = []
+  let found: ExecutionRow[] = []
+  const recorded: { action: string; outcome: string; detail_json: string }[] = []
+  const gateway = await startGateway({
+    catalog: { resolve: async ({ version }) => workflow({ version: version || 3 }) },
+    audit: {
+      record: async ({ records }) => {
+        recorded.push(...records)
+        return { seqs: records.map((_, i) => i + 1) }
+      },
+    },
+    history: {
+      async search(request) {
+        searches.push(request)
+        const begin = Number(request.cursor || '0')
+        const end = begin + 2
+        const next_cursor = end < found.length ? String(end) : ''
+        const rows = request.id_prefix ? [] : found.slice(begin, end)
+        return { rows, total, total_exact: true, next_cursor, cut: false }
+      },
+    },
+  })
+  const { json, executions } = gateway
+  for (const [i, state] of states.entries()) {
+    await json('POST', RUN, i)
+    const id = executions.last
+    found = [...found, rowOf(id, state)]
+    const made = executions.rows.get(id)
+    if (made) made.execution = { ...made.execution, state }
+    if (i < gone) executions.rows.delete(id)
+  }
+  const before = executions.commands.length
+  const changes = () => executions.commands.slice(before)
+  const bulk = (body: object, headers = {}) =>
+    json('POST', '/executions/bulk', { filter: {}, ...body }, headers)
+  return { ...gateway, bulk, changes, searches, recorded }
+}
+
+/** The frames of a stream as names with data. */
+const framesOf = async (response: Response) =>
+  (await response.text())
+    .split('\n\n')
+    .filter((frame) => frame.startsWith('event: '))
+    .map((frame) => {
+      const [event = '', data = ''] = frame.split('\n')
+      return [event.slice(7), JSON.parse(data.slice(6))]
+    })
+
+test('a dry run: count, sample and what is left out, and nothing changes', async () => {
+  const { bulk, changes, searches, recorded } = await setup(['RUNNING', 'FAILED', 'SCHEDULED'])
+  const filter = { workflow_name: 'hello', version: 1, created_after: '2026-01-02T03:04:05Z' }
+  const response = await bulk({ filter, action: 'cancel', dry_run: true })
+  const found = (await response.json()) as { sample: { state: string }[] }
+  expect(found).toMatchObject({ count: 2, forbidden: 0, left_out: 1 })
+  expect(found.sample.map(({ state }) => state)).toEqual(['RUNNING', 'SCHEDULED'])
+  expect([changes(), recorded.filter(({ action }) => action === 'execution.bulk')]).toEqual([
+    [],
+    [],
+  ])
+  expect(searches.at(-1)).toMatchObject({ workflow_name: 'hello', workflow_version: 1 })
+})
+
+test('a cancel of all matches: each once, with progress, an end and one act in the audit log', async () => {
+  const { bulk, changes, recorded } = await setup(['RUNNING', 'PAUSED', 'FAILED'], { gone: 1 })
+  const response = await bulk({ action: 'cancel', expect: 2 })
+  expect(response.headers.get('content-type')).toBe('text/event-stream')
+  const frames = await framesOf(response)
+  const progress = { total: 2, done: 1, failed: 1, stopped: false }
+  expect(frames).toEqual([
+    ['progress', progress],
+    [
+      'end',
+      {
+        ...progress,
+        failures: [
+          { execution_id: expect.any(String), reason: expect.stringContaining('not found') },
+        ],
+      },
+    ],
+  ])
+  expect(changes().map(({ body }) => body?.$case)).toEqual(['cancel', 'cancel'])
+  await expect
+    .poll(() => recorded.filter(({ action }) => action === 'execution.bulk').length)
+    .toBe(2)
+  const [begun, done] = recorded.filter(({ action }) => action === 'execution.bulk')
+  expect([begun?.outcome, done?.outcome]).toEqual(['begun', 'done'])
+  expect(JSON.parse(done?.detail_json ?? '')).toMatchObject({ act: 'cancel', ...progress })
+})
+
+test('a set that grew by more than 1 %: 409, and nothing changes', async () => {
+  const { bulk, changes } = await setup(['RUNNING', 'RUNNING'])
+  const response = await bulk({ action: 'cancel', expect: 1 })
+  expect([response.status, await response.json()]).toMatchObject([
+    409,
+    { detail: expect.stringContaining('matches 2 executions, more than the 1 expected') },
+  ])
+  expect(changes()).toEqual([])
+})
+
+test('a set that shrank: the act is done', async () => {
+  const { bulk, changes } = await setup(['PAUSED', 'RUNNING'])
+  const frames = await framesOf(await bulk({ action: 'resume', input: { n: 1 }, expect: 9 }))
+  expect(frames.at(-1)).toMatchObject(['end', { total: 1, done: 1 }])
+  expect(changes()).toMatchObject([{ body: { $case: 'resume', value: { body_json: '{"n":1}' } } }])
+})
+
+test('reruns and forks: an execution of each; the same key starts none again', async () => {
+  const { bulk, changes } = await setup(['FAILED', 'COMPLETED'])
+  const again = () => bulk({ action: 'rerun', version: 2, expect: 2 }, { 'idempotency-key': 'k' })
+  await framesOf(await again())
+  await framesOf(await again())
+  expect(changes()).toMatchObject(
+    Array(4).fill({ body: { $case: 'create', value: { workflow_version: 2 } } }),
+  )
+  expect(new Set(changes().map(({ execution_id }) => execution_id)).size).toBe(2)
+  await framesOf(await bulk({ action: 'fork', after_seq: 5, expect: 2 }))
+  expect(changes().slice(-2)).toMatchObject(
+    Array(2).fill({ body: { $case: 'fork', value: { after_seq: 5 } } }),
+  )
+})
+
+test('more than 10,000 matches: 422', async () => {
+  const { bulk } = await setup(['RUNNING'], { total: 10_001 })
+  const response = await bulk({ action: 'cancel', dry_run: true })
+  expect([response.status, await response.json()]).toMatchObject([
+    422,
+    { detail: [{ loc: ['body', 'filter'] }] },
+  ])
+})
+
+const WRONG: [body: object, loc: string[]][] = [
+  [{ action: 'delete' }, ['action']],
+  [{ action: 'cancel' }, ['expect']],
+  [{ action: 'cancel', expect: -1 }, ['expect']],
+  [{ action: 'cancel', dry_run: 1 }, ['dry_run']],
+  [{ action: 'cancel', dry_run: true, filter: 'all' }, ['filter']],
+  [{ action: 'cancel', dry_run: true, filter: { name: 'x' } }, ['filter', 'name']],
+  [{ action: 'cancel', dry_run: true, filter: { version: 1 } }, ['filter', 'version']],
+  [
+    { action: 'cancel', dry_run: true, filter: { created_after: 'now' } },
+    ['filter', 'created_after'],
+  ],
+  [{ action: 'cancel', dry_run: true, filter: { limit: 5 } }, ['filter', 'limit']],
+]
+
+test('wrong bodies: 422 with the place, and nothing changes', async () => {
+  const { bulk, changes } = await setup(['RUNNING'])
+  for (const [body, loc] of WRONG) {
+    const response = await bulk(body)
+    const { detail } = (await response.json()) as { detail: { loc: string[] }[] }
+    expect([response.status, detail[0]?.loc], JSON.stringify(body)).toEqual([422, ['body', ...loc]])
+  }
+  expect(changes()).toEqual([])
+})
