@@ -19,6 +19,7 @@ const COMMON = [
   'LOG_LEVEL',
   'LISTEN__',
   'ADMIN__',
+  'TELEMETRY__',
   'RPC__TLS_',
   'RPC__KEYS',
   'SERVICES__',
