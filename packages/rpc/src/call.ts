@@ -85,6 +85,8 @@ export interface CallOptions {
   /** Principal on whose behalf the call is made; sent as a token that is valid for this rpc only. */
   caller?: Caller
   requestId?: string
+  /** W3C `traceparent` of the request that makes the call; absent: it is not traced. */
+  traceparent?: string | undefined
   clientAddress?: string
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js'
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { retry } from '@windlass/runtime/retry'
-import { currentTraceparent, inSpan, isTracing } from '@windlass/runtime/tracing/tracing'
+import { inSpanOf, traceparentOf } from '@windlass/runtime/tracing/tracing'
 import {
   CALLER_HEADER,
   type CallOptions,
@@ -81,11 +81,13 @@ function createRpc(deps: ClientDeps, method: Method) {
   const canMove = () => repeatable && pool.hasResponsive
   const name = path.slice(1)
   return (request: unknown, options: CallOptions = {}) =>
-    isTracing()
-      ? inSpan(name, { kind: 'client' }, () => call(request, options))
+    options.traceparent
+      ? inSpanOf(options.traceparent, name, { kind: 'client' }, (span) =>
+          call(request, options, traceparentOf(span)),
+        )
       : call(request, options)
 
-  async function call(request: unknown, options: CallOptions) {
+  async function call(request: unknown, options: CallOptions, traceparent?: string) {
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '', clientAddress = '' } = options
     const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
@@ -99,7 +101,7 @@ function createRpc(deps: ClientDeps, method: Method) {
       caller,
       requestId,
       clientAddress,
-      traceparent: currentTraceparent(),
+      traceparent,
       canMove,
     }
     return callResponsive(deps, method, outgoing)

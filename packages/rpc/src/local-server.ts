@@ -8,7 +8,7 @@ import { MultiplexedCall, type RpcHandler } from './multiplexed-server.ts'
 export interface LocalRpcServerDeps {
   rpcs: ReadonlyMap<string, RpcHandler>
   authorizer: RpcAuthorizer
-  failureOf(path: string, error: unknown): Failure
+  failureOf(path: string, error: unknown, traceparent: string | undefined): Failure
   isHealthy(): boolean
 }
 
@@ -62,7 +62,7 @@ export class LocalRpcServer implements LocalServer {
       if (call.isCancelled) call.lost?.()
       return response
     } catch (error) {
-      throw failureOf(path, error)
+      throw failureOf(path, error, call.traceparent)
     }
   }
 }

@@ -23,7 +23,7 @@ export interface MultiplexedServerDeps {
   givesReceipts: boolean
   /** Applies the RPC policy; answers the caller or throws RpcDenied. */
   authorize(path: string, callerToken: string): Caller | undefined
-  failureOf(path: string, error: unknown): Failure
+  failureOf(path: string, error: unknown, traceparent: string | undefined): Failure
   /** Runs when the stream has ended or broken; may run more than once. */
   onEnd(): void
 }
@@ -120,7 +120,7 @@ export class MultiplexedServerStream {
       call.caller = authorize(path, caller)
       return { $case: 'response', value: await rpc(request, call) }
     } catch (error) {
-      return { $case: 'failure', value: failureOf(path, error) }
+      return { $case: 'failure', value: failureOf(path, error, call.traceparent) }
     }
   }
 

@@ -71,7 +71,7 @@ export class RpcServer {
     this.#local = new LocalRpcServer({
       rpcs: this.#rpcs,
       authorizer: this.#authorizer,
-      failureOf: (path, error) => failureOf(path, error, log),
+      failureOf: (path, error, traceparent) => failureOf(path, error, { log, traceparent }),
       isHealthy: () => this.#isHealthy,
     })
     this.#server = new Server({
@@ -151,7 +151,7 @@ export class RpcServer {
       const answer = async () => handle(call.request, new UnaryCall(call, this.#authorizer))
       void answer().then(
         (response) => done(null, response),
-        (error) => done(this.#statusOf(rpc, error) as ServiceError),
+        (error) => done(this.#statusOf(rpc, error, call) as ServiceError),
       )
     }
   }
@@ -163,14 +163,16 @@ export class RpcServer {
       service,
       givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),
-      failureOf: (path, error) => failureOf(path, error, this.#log),
+      failureOf: (path, error, traceparent) =>
+        failureOf(path, error, { log: this.#log, traceparent }),
       onEnd: () => this.#streams.delete(calls),
     })
     this.#streams.add(calls)
   }
 
-  #statusOf(rpc: string, error: unknown): Partial<StatusObject> {
-    const { code, message, fault } = failureOf(rpc, error, this.#log)
+  #statusOf(rpc: string, error: unknown, call: { metadata: Metadata }): Partial<StatusObject> {
+    const traceparent = headerText(call.metadata, TRACEPARENT_HEADER) || undefined
+    const { code, message, fault } = failureOf(rpc, error, { log: this.#log, traceparent })
     const metadata = new Metadata()
     if (fault.length > 0) metadata.set(FAULT_TRAILER, fault)
     return { code, details: message, metadata }

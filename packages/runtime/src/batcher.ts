@@ -34,8 +34,6 @@
  * `whenIdle` resolves when nothing is queued or in flight; teardown waits for it, so that no accepted
  * item is lost in an orderly stop. See ADR 3.
  */
-import { withoutSpan } from './tracing/tracing.ts'
-
 interface PendingItem<Item, Result> {
   item: Item
   resolve(result: Result): void
@@ -101,8 +99,7 @@ export class Batcher<Item, Result> {
       const batch = this.#queue.slice(0, this.#maxBatchSize)
       this.#queue = this.#queue.slice(this.#maxBatchSize)
       this.#inFlight++
-      // Its items belong to several requests, so it belongs to none of their traces.
-      void withoutSpan(() => this.#run(batch))
+      void this.#run(batch)
     }
   }
 

@@ -1,5 +1,4 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { currentTraceId } from '../tracing/tracing.ts'
 import { followLevel } from './log-level.ts'
 
 export type { Logger } from 'pino'
@@ -24,14 +23,6 @@ function shown(error: Error): Record<string, unknown> {
   return fields
 }
 
-const NO_FIELDS = {}
-
-/** Fields of every line that is written for a traced request. */
-function traceFields(): object {
-  const trace_id = currentTraceId()
-  return trace_id ? { trace_id } : NO_FIELDS
-}
-
 const BUFFER_BYTES = 4_096
 const FLUSH_MS = 100
 
@@ -53,7 +44,6 @@ export function createLog(
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: shown },
-      mixin: traceFields,
       redact: { paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]), remove: true },
     },
     output,

@@ -1,5 +1,4 @@
 import type { Tracer } from '@opentelemetry/api'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
 import { resourceFromAttributes } from '@opentelemetry/resources'
@@ -30,7 +29,6 @@ export interface OtlpOptions {
 
 export interface SpanPipeline {
   tracer: Tracer
-  contextManager: AsyncLocalStorageContextManager
   /** Sends the spans that are left, for at most EXPORT_TIMEOUT_MS. */
   stop(): Promise<void>
 }
@@ -56,10 +54,8 @@ export function createTracing(options: OtlpOptions, component: string, log: Logg
     spanProcessors: [processor],
     idGenerator: new ChosenIds(),
   })
-  const contextManager = new AsyncLocalStorageContextManager().enable()
   return {
     tracer: provider.getTracer('windlass'),
-    contextManager,
     async stop() {
       await provider.shutdown()
     },

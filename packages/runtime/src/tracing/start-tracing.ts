@@ -1,4 +1,3 @@
-import { context } from '@opentelemetry/api'
 import type { Settings } from '../config/settings.ts'
 import type { Logger } from '../process/log.ts'
 import type { Teardown } from '../process/teardown.ts'
@@ -16,16 +15,10 @@ export async function startTracing(
   const { otlp_endpoint } = telemetry
   if (otlp_endpoint === undefined) return
   const { createTracing } = await import('./otlp.ts')
-  const { tracer, contextManager, stop } = createTracing(
-    { ...telemetry, otlp_endpoint },
-    component,
-    log,
-  )
-  context.setGlobalContextManager(contextManager)
+  const { tracer, stop } = createTracing({ ...telemetry, otlp_endpoint }, component, log)
   bindTracer(tracer)
   teardown.add('tracing', async () => {
     bindTracer(undefined)
-    context.disable()
     await stop()
   })
 }

@@ -1,8 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { context } from '@opentelemetry/api'
-import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
   BasicTracerProvider,
   InMemorySpanExporter,
@@ -11,21 +9,19 @@ import {
 } from '@opentelemetry/sdk-trace-base'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
-import { Batcher } from '../batcher.ts'
 import { loadSettings } from '../config/load-settings.ts'
 import { Fault } from '../faults.ts'
-import { createLog } from '../process/log.ts'
 import { Teardown } from '../process/teardown.ts'
 import { startTracing } from './start-tracing.ts'
 import {
   bindTracer,
-  currentTraceparent,
   inRequestSpan,
-  inSpan,
   inSpanOf,
   isTracing,
   linkTo,
   startSpanOf,
+  traceIdOf,
+  traceparentOf,
 } from './tracing.ts'
 
 const TRACE = 'a'.repeat(32)
@@ -36,29 +32,29 @@ const UNSAMPLED = PARENT.replace(/01$/, '00')
 function traced(): () => ReadableSpan[] {
   const exporter = new InMemorySpanExporter()
   const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
   bindTracer(provider.getTracer('test'))
-  onTestFinished(() => {
-    bindTracer(undefined)
-    context.disable()
-  })
+  onTestFinished(() => bindTracer(undefined))
   return () => exporter.getFinishedSpans()
 }
 
-const request = (traceparent: string | undefined, run: () => Promise<unknown>, mayBegin = true) =>
-  inRequestSpan(
-    'request',
-    { kind: 'server', traceparent, mayBegin },
-    async () => void (await run()),
-  )
+/** Handles a request that makes a call in its context; answers that context. */
+async function request(traceparent: string | undefined, mayBegin = true) {
+  let context: string | undefined
+  const options = { kind: 'server' as const, traceparent, mayBegin }
+  await inRequestSpan('request', options, async (span) => {
+    context = traceparentOf(span)
+    await inSpanOf(context, 'call', { kind: 'client' }, async () => {})
+  })
+  return context
+}
 
 test('a request with a traceparent: its span and those of its calls are below it', async () => {
   const spans = traced()
-  await request(PARENT, () =>
-    inSpan('call', { kind: 'client' }, async () => expect(currentTraceparent()).toContain(TRACE)),
-  )
+  const context = await request(PARENT)
   const [call, server] = spans()
   expect(server).toMatchObject({ name: 'request', parentSpanContext: { spanId: 'b'.repeat(16) } })
+  expect(context).toBe(`00-${TRACE}-${server?.spanContext().spanId}-01`)
+  expect(traceIdOf(context)).toBe(TRACE)
   expect(call?.parentSpanContext?.spanId).toBe(server?.spanContext().spanId)
   expect(spans().map((span) => span.spanContext().traceId)).toEqual([TRACE, TRACE])
 })
@@ -72,27 +68,14 @@ test.each([
   ['an id of zeros', `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`, true, 1],
 ])('traceparent of a request is %s: %#', async (_, traceparent, mayBegin, count) => {
   const spans = traced()
-  await request(traceparent, () => inSpan('call', { kind: 'client' }, async () => {}), mayBegin)
+  expect((await request(traceparent, mayBegin)) !== undefined).toBe(count === 1)
   expect(spans()).toHaveLength(2 * count)
   for (const span of spans()) expect(span.spanContext().traceId).not.toBe(TRACE)
 })
 
 test('no tracer: code runs without a span, and nothing is propagated', async () => {
   expect(isTracing()).toBe(false)
-  const inside = () => inSpan('call', { kind: 'client' }, async () => currentTraceparent())
-  await request(PARENT, async () => expect(await inside()).toBeUndefined())
-  expect(await inSpanOf(PARENT, 'apply', { kind: 'server' }, inside)).toBeUndefined()
-})
-
-test('a batch of several requests: belongs to none of their traces', async () => {
-  traced()
-  const seen: unknown[] = []
-  const batcher = new Batcher(async (items: number[]) => {
-    seen.push(currentTraceparent())
-    return items
-  })
-  await request(PARENT, () => batcher.add(1))
-  expect(seen).toEqual([undefined])
+  expect(await request(PARENT)).toBeUndefined()
 })
 
 test('faults: named in the span, which is failed unless the caller is at fault', async () => {
@@ -118,15 +101,6 @@ test('a command of another trace: its span is linked to that of the execution', 
     linkTo(span, undefined)
   })
   expect(spans()[0]?.links.map((link) => link.context.traceId)).toEqual(['c'.repeat(32)])
-})
-
-test('log lines of a traced request: carry its trace id, others none', async () => {
-  traced()
-  const lines: string[] = []
-  const log = createLog('test', 'info', { write: (line) => void lines.push(line) })
-  log.info('before')
-  await request(PARENT, async () => log.info('inside'))
-  expect(lines.map((line) => JSON.parse(line).trace_id)).toEqual([undefined, TRACE])
 })
 
 test('an OTLP receiver: gets the spans as protobuf, with the id that was chosen, at the latest at the end', async () => {

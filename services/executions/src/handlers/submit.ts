@@ -19,7 +19,7 @@ import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
 import { type ParsedCommand, parseCommand, readSender } from './commands.ts'
 import { withLogOfOrigin } from './plan-forks.ts'
-import { contextOf, traceCommand } from './trace-command.ts'
+import { traceCommand } from './trace-command.ts'
 
 /** Ids of requirements that this process has stored; they are few and never change. */
 const MAX_KNOWN = 10_000
@@ -47,13 +47,8 @@ interface Sender {
 }
 
 /** Applies commands in the order sent, each with its own result. */
-export function createSubmitHandler({
-  db,
-  writer,
-  serviceIdentity,
-  tokens,
-  queueQuota,
-}: SubmitDeps) {
+export function createSubmitHandler(deps: SubmitDeps) {
+  const { db, writer, serviceIdentity, tokens, queueQuota } = deps
   const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
@@ -66,7 +61,7 @@ export function createSubmitHandler({
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
       const { command } = parsed
-      if (command.kind === 'create') command.row.traceparent = contextOf(message)
+      if (command.kind === 'create') command.row.traceparent = message.traceparent
       const admitted = command.kind === 'create' ? queueQuota.admit(command.row) : () => {}
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
@@ -85,7 +80,7 @@ export function createSubmitHandler({
   return async (request: SubmitRequest, { service }: Pick<Call, 'service'>) => {
     const from = { service, sender: readSender(request.sender ?? '') }
     const done = await Promise.all(
-      request.commands.map((message) => traceCommand(message, () => submitOne(message, from))),
+      request.commands.map((message) => traceCommand(message, (traced) => submitOne(traced, from))),
     )
     const answered = done.flatMap(({ parsed, result }) =>
       'execution' in result && parsed ? [{ parsed, execution: result.execution }] : [],

@@ -49,11 +49,16 @@ export const UNAUTHENTICATED_CALLER: Caller = { subject: '', permissions: NO_PER
 
 /** Call options of an rpc on behalf of the caller of a request. */
 export const onBehalfOf = (
-  { id, clientAddress }: Pick<RequestContext, 'id' | 'clientAddress'>,
+  {
+    id,
+    clientAddress,
+    traceparent,
+  }: Pick<RequestContext, 'id' | 'clientAddress'> & Partial<Pick<RequestContext, 'traceparent'>>,
   caller: Caller,
-): Pick<CallOptions, 'caller' | 'requestId' | 'clientAddress'> => ({
+): Pick<CallOptions, 'caller' | 'requestId' | 'clientAddress' | 'traceparent'> => ({
   caller: toPrincipal(caller),
   requestId: id,
+  traceparent,
   clientAddress,
 })
 

@@ -16,7 +16,7 @@ import { batchOrEach, type Settled } from '@windlass/runtime/batch-or-each'
 import { Batcher } from '@windlass/runtime/batcher'
 import { chunkBySize } from '@windlass/runtime/chunk-by-size'
 import { Fault, type Kind, notFound } from '@windlass/runtime/faults'
-import { currentTraceparent, inSpan, isTracing } from '@windlass/runtime/tracing/tracing'
+import { inSpanOf, traceparentOf } from '@windlass/runtime/tracing/tracing'
 import { ReadCoalescer } from '../cache/read-coalescer.ts'
 import { callUntilAvailable } from './call-until-available.ts'
 
@@ -72,11 +72,12 @@ export class ExecutionsClient {
    * retried.
    */
   submit(command: Command): Promise<ChangedExecution> {
-    if (!isTracing()) return this.#submitOne(command)
+    const { traceparent } = command
+    if (!traceparent) return this.#submitOne(command)
     const attributes = { 'windlass.execution_id': command.execution_id }
     const name = `submit ${command.body?.$case}`
-    return inSpan(name, { kind: 'client', attributes }, () =>
-      this.#submitOne({ ...command, traceparent: currentTraceparent() }),
+    return inSpanOf(traceparent, name, { kind: 'client', attributes }, (span) =>
+      this.#submitOne({ ...command, traceparent: traceparentOf(span) }),
     )
   }
 

@@ -1,6 +1,6 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Logger } from '@windlass/runtime/process/log'
-import { isTracing } from '@windlass/runtime/tracing/tracing'
+import { isTracing, traceIdOf } from '@windlass/runtime/tracing/tracing'
 import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
@@ -129,7 +129,15 @@ function sendRefusal(route: Route, ctx: RequestContext, error: unknown, log: Log
   // A client that closed its connection is not an error.
   if (ctx.isClosed) return
   if (!faultOf(error))
-    log.error({ err: error, request_id: ctx.id, route: route.path }, 'unexpected error')
+    log.error(
+      {
+        err: error,
+        request_id: ctx.id,
+        trace_id: traceIdOf(ctx.traceparent),
+        route: route.path,
+      },
+      'unexpected error',
+    )
   if (ctx.res.headersSent) ctx.res.destroy()
   else if (!route.refuse?.(error, ctx)) sendFault(ctx, error)
 }

@@ -17,6 +17,8 @@ export class RequestContext {
   readonly search: string
   /** Network address of the client, as proxies that are trusted report it. */
   clientAddress = ''
+  /** W3C trace context of the span of the request; undefined if it is not traced. */
+  traceparent: string | undefined
   /** The declared path that matched, for the log. */
   route: string | undefined
   /** Execution that the request starts or resumes, for the audit log. */

@@ -1,5 +1,6 @@
 import type { Logger } from '@windlass/runtime/process/log'
 import { followLevel } from '@windlass/runtime/process/log-level'
+import { traceIdOf } from '@windlass/runtime/tracing/tracing'
 import { httpDuration, httpRequests } from '../metrics.ts'
 import type { RequestContext } from './request-context.ts'
 
@@ -31,7 +32,7 @@ interface Measured {
 /** Logs and measures one request. Queries are left out: they may contain secrets. */
 export function logRequest(
   { requestLog }: { requestLog: Logger },
-  { req, res, id, path, route, startedAt }: RequestContext,
+  { req, res, id, path, route, startedAt, traceparent }: RequestContext,
 ): void {
   const ms = performance.now() - startedAt
   const status = res.headersSent ? res.statusCode : CLIENT_CLOSED
@@ -39,6 +40,7 @@ export function logRequest(
   requestLog.info(
     {
       request_id: id,
+      trace_id: traceIdOf(traceparent),
       method: req.method,
       path: path.length > MAX_PATH_LENGTH ? path.slice(0, MAX_PATH_LENGTH) : path,
       route,

@@ -1,5 +1,5 @@
 import type { Settings } from '@windlass/runtime/config/settings'
-import { inRequestSpan, markFailed } from '@windlass/runtime/tracing/tracing'
+import { inRequestSpan, markFailed, traceparentOf } from '@windlass/runtime/tracing/tracing'
 import type { RequestContext } from './request-context.ts'
 
 /** Access rules of routes that begin no trace: probes, and what workers send all the time. */
@@ -27,6 +27,7 @@ export function traceRequest(
     },
   }
   return inRequestSpan(`${verb} ${path}`, options, async (span) => {
+    ctx.traceparent = traceparentOf(span)
     await handle()
     span.setAttribute('http.response.status_code', ctx.res.statusCode)
     if (ctx.executionId) span.setAttribute('windlass.execution_id', ctx.executionId)

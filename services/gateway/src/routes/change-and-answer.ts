@@ -48,7 +48,8 @@ export async function changeAndAnswer(deps: AnswerDeps, changing: Change) {
   const { mode } = params
   const hasLog = () => mayReadLog(input.caller, execution)
   const isDetailed = () => query.detailed && hasLog()
-  const command = { execution_id, with_log: mode === 'async' && isDetailed(), body: change }
+  const with_log = mode === 'async' && isDetailed()
+  const command = { execution_id, with_log, body: change, traceparent: ctx.traceparent }
 
   const { takeWait, takeStream } = deps.quotas
   const take = { sync: takeWait, stream: takeStream, async: undefined }[mode]

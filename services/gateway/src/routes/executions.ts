@@ -137,6 +137,7 @@ export const cancelExecution = route(
       const change = () =>
         deps.executions.submit({
           execution_id,
+          traceparent: ctx.traceparent,
           with_log: false,
           body: { $case: 'cancel', value: { request_id: newId() } },
         })

@@ -49,6 +49,7 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
     const writer = claimHolderOf(resolved, ctx, execution_id)
     const { execution, log, execution_token } = await executions.submit({
       execution_id,
+      traceparent: ctx.traceparent,
       with_log: true,
       body: { $case: 'claim', value: { writer, awaits_confirmation: true } },
     })
@@ -105,6 +106,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
     const { state, output_json, events } = body
     const { execution } = await deps.executions.submit({
       execution_id,
+      traceparent: ctx.traceparent,
       with_log: false,
       body: {
         $case: 'checkpoint',
@@ -150,6 +152,7 @@ export const release = route('post', '/workers/{name}/release/{execution_id}', {
     const writer = claimHolderOf(resolved, ctx, execution_id)
     const { execution } = await executions.submit({
       execution_id,
+      traceparent: ctx.traceparent,
       with_log: false,
       body: {
         $case: 'release',
@@ -173,6 +176,7 @@ export const progress = route('post', '/workers/{name}/progress/{execution_id}',
   async handle({ params: { execution_id }, body, resolved, ctx }, { bus, executions }: Deps) {
     const command: Command = {
       execution_id,
+      traceparent: ctx.traceparent,
       with_log: false,
       body: { $case: 'verify', value: { writer: claimHolderOf(resolved, ctx, execution_id) } },
     }
