@@ -126,6 +126,16 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     await other.page.getByLabel('API key').waitFor()
   })
 
+  test('no worker yet: the command that starts one, with a token that is shown once', async () => {
+    const { page, visit, findings } = await open()
+    await visit('workers', 'Workers')
+    await page.getByRole('button', { name: 'Create a token' }).click()
+    const command = page.getByRole('status', { name: 'The command' }).locator('code')
+    expect(await command.textContent()).toMatch(/^printf %s \S+ > \S+ && windlass worker start /)
+    expect(await findings()).toEqual([])
+    expect(JSON.stringify(await auth.requestOk('GET /admin/worker-tokens'))).toContain('console-')
+  })
+
   test('a schedule: created by its form, changed, in the forecast, then paused', async () => {
     await auth.upload(workflowSource('default', 'report'))
     const { page, visit, findings } = await open()

@@ -152,6 +152,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
   test('a queued execution: why it waits, and the change that would help', async () => {
     const one = await open()
     await one.signIn(auth.admin)
+    await one.page.getByText(/no connected worker can run/).waitFor()
     await one.visit(`executions/${ids.greet}`, 'greet')
     await one.page.getByText('What would help').waitFor()
     expect(await one.page.getByText('label zone = nowhere').count()).toBe(1)

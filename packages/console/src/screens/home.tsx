@@ -1,5 +1,6 @@
 import { listApprovals } from '../api/approvals.ts'
 import { listExecutions } from '../api/executions.ts'
+import { type QueueRow, readQueue } from '../api/queue.ts'
 import { listSchedules } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
@@ -82,7 +83,22 @@ function Tiles() {
   )
 }
 
-/** Approvals that wait and schedules that fail; nothing at all if there is nothing to do. */
+/** Executions that wait although no connected worker can run them. */
+function Stuck({ queues }: { queues: readonly QueueRow[] }) {
+  const total = queues.reduce((sum, { depth }) => sum + depth, 0)
+  const isExact = queues.every((one) => one.depth_exact)
+  return (
+    <p>
+      <Link to="queue">
+        {isExact ? '' : 'More than '}
+        {count(total)} queued {total === 1 ? 'execution' : 'executions'}
+      </Link>
+      : no connected worker can run {total === 1 ? 'it' : 'them'}
+    </p>
+  )
+}
+
+/** Approvals that wait, executions that no worker can run and schedules that fail; nothing at all if there is nothing to do. */
 function NeedsPerson() {
   const waiting = useQuery(
     'approvals pending',
@@ -92,7 +108,9 @@ function NeedsPerson() {
   const schedules = useQuery('schedules', listSchedules, { every: SLOW_MS })
   const approvals = waiting.data?.approvals ?? []
   const failing = schedules.data?.filter((one) => one.failure_count > 0) ?? []
-  if (approvals.length === 0 && failing.length === 0) return null
+  const queue = useQuery('queue', readQueue, { every: SLOW_MS })
+  const stuck = queue.data?.queues.filter(({ workers }) => workers.length === 0) ?? []
+  if (approvals.length + failing.length + stuck.length === 0) return null
   return (
     <section class="page-body" aria-label="What needs a person">
       <h2>What needs a person</h2>
@@ -100,6 +118,7 @@ function NeedsPerson() {
       {approvals.length > SHOWN_APPROVALS && (
         <Link to="approvals">All {approvals.length} approvals</Link>
       )}
+      {stuck.length > 0 && <Stuck queues={stuck} />}
       {failing.map(({ id, name, failure_count }) => (
         <p key={id}>
           <Link to="schedules">{name}</Link>: {failure_count} of its runs failed
