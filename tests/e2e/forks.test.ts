@@ -82,4 +82,14 @@ test('a failed execution, forked with a corrected version: continues after the g
   const again = await api.until(rerun.execution_id, 'PAUSED')
   expect(again.input).toEqual([1])
   expect(typesOf(again.events, 'draw')).toHaveLength(2)
+
+  // All of them with one request: only the paused one can still be cancelled.
+  const act = { filter: { workflow_name: 'report', tags: 'order=17' }, action: 'cancel' }
+  const bulk = (more: object) => api.call('POST', '/executions/bulk', { ...act, ...more })
+  const preview = await (await bulk({ dry_run: true })).json()
+  expect(preview).toMatchObject({ count: 1, forbidden: 0, left_out: 3 })
+  expect((await bulk({ expect: 0 })).status).toBe(409)
+  const frames = await (await bulk({ expect: 1 })).text()
+  expect(frames).toContain('event: end\ndata: {"total":1,"done":1,"failed":0,"stopped":false')
+  await api.until(rerun.execution_id, 'CANCELLED')
 })
