@@ -94,6 +94,16 @@ test('a lease for a worker whose gateway hangs: released, no frame is sent', asy
   expect(a.frames()).toHaveLength(before)
 })
 
+test('no gateway beats: none is taken for hung until one does', async () => {
+  const { a, b, offered, logged } = await setUp()
+  a.gateway.state.isBeating = false
+  b.gateway.state.isBeating = false
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  expect(logged()).not.toContain('gateway hangs')
+  b.gateway.state.isBeating = true
+  await expect.poll(offered, { timeout: HANG_MS }).toEqual([b.name])
+})
+
 test('a gateway closes its beats: its workers are offered', async () => {
   const { a, offered } = await setUp()
   a.gateway.state.isBeating = false

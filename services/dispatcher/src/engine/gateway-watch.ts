@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http'
 const CHECK_MS = 250
 /** Four beats. */
 const HUNG_MS = 1_000
+/** Two beats: a gateway without them is no proof that another one hangs. */
+const FRESH_MS = 600
 
 interface BeatingGateway {
   beatMs: number
@@ -20,6 +22,7 @@ export interface GatewayWatchOptions {
  * Watches the gateways that carry worker streams, by the beats that each sends in the body of its request
  * for ours. A gateway that is suspended, or cut off without a reset, takes frames into its buffers, and no
  * worker receives them. Without beats, as from a gateway of an earlier release, none is taken for hung.
+ * Nor is one while no other gateway beats: the machine may be busy, and its work could go nowhere else.
  */
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
@@ -63,6 +66,11 @@ export class GatewayWatch {
     this.#options.onRecovered()
   }
 
+  #hasFresh(nowMs: number): boolean {
+    for (const { beatMs } of this.#gateways.values()) if (nowMs - beatMs < FRESH_MS) return true
+    return false
+  }
+
   #check(): void {
     const nowMs = performance.now()
     // This process was suspended or busy: the beats of that time are still to be read.
@@ -70,7 +78,7 @@ export class GatewayWatch {
     this.#checkedMs = nowMs
     for (const [id, gateway] of this.#gateways) {
       if (wasLate) gateway.beatMs = nowMs
-      if (gateway.isHung || nowMs - gateway.beatMs < HUNG_MS) continue
+      if (gateway.isHung || nowMs - gateway.beatMs < HUNG_MS || !this.#hasFresh(nowMs)) continue
       gateway.isHung = true
       this.#options.onHung(id)
     }
