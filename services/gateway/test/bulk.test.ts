@@ -48,7 +48,7 @@ async function setup(states: string[], { gone = 0, total = states.length } = {})
   const before = executions.commands.length
   const changes = () => executions.commands.slice(before)
   const bulk = (body: object, headers = {}) =>
-    json('POST', '/executions/bulk', { filter: {}, ...body }, headers)
+    json('POST', '/executions/bulk', { filter: { namespace: 'default' }, ...body }, headers)
   return { ...gateway, bulk, changes, searches, recorded }
 }
 
@@ -150,6 +150,7 @@ const WRONG: [body: object, loc: string[]][] = [
   [{ action: 'cancel', expect: -1 }, ['expect']],
   [{ action: 'cancel', dry_run: 1 }, ['dry_run']],
   [{ action: 'cancel', dry_run: true, filter: 'all' }, ['filter']],
+  [{ action: 'cancel', dry_run: true, filter: {} }, ['filter']],
   [{ action: 'cancel', dry_run: true, filter: { name: 'x' } }, ['filter', 'name']],
   [{ action: 'cancel', dry_run: true, filter: { version: 1 } }, ['filter', 'version']],
   [

@@ -23,17 +23,16 @@ import { type Search, searchOf, searchQuery, workflowQuery } from './search-quer
 
 const { sort: _sort, cursor: _cursor, limit: _limit, offset: _offset, ...filters } = searchQuery
 
-/** The filters of `GET /executions`; numbers may be given as such. */
+/** The filters of `GET /executions`, at least one; numbers may be given as such. */
 const Filter = z.preprocess(
-  (given) =>
-    typeof given === 'object' && given !== null
-      ? Object.fromEntries(
-          Object.entries(given).map(([name, value]) => [
-            name,
-            typeof value === 'number' ? String(value) : value,
-          ]),
-        )
-      : given,
+  (given, context) => {
+    if (typeof given !== 'object' || given === null) return given
+    const members = Object.entries(given)
+    if (members.length === 0)
+      context.addIssue({ code: 'custom', message: 'must have at least one member' })
+    const toText = (value: unknown) => (typeof value === 'number' ? String(value) : value)
+    return Object.fromEntries(members.map(([name, value]) => [name, toText(value)]))
+  },
   z.strictObject({ ...workflowQuery, ...filters }),
 )
 
