@@ -136,6 +136,23 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     expect(JSON.stringify(await auth.requestOk('GET /admin/worker-tokens'))).toContain('console-')
   })
 
+  test('all executions of a filter: cancelled after it was shown which', async () => {
+    await auth.upload(workflowSource('default', 'waits'))
+    const run = 'POST /workflows/default/waits/run/async'
+    const more = await auth.requestOk(run, { body: null })
+    await auth.requestOk(run, { body: null })
+    const one = await open()
+    await one.visit('executions?workflow_name=waits', 'Executions')
+    await one.page.getByText('Act on all that match').click()
+    await one.page.getByRole('button', { name: 'Show what it would change' }).click()
+    await one.page.getByRole('link', { name: more.execution_id }).waitFor()
+    expect(await one.findings()).toEqual([])
+    await one.page.getByRole('button', { name: 'Cancel 2 executions' }).click()
+    await one.page.getByText('2 of 2 are done, 0 were refused').waitFor()
+    const state = async () => (await auth.requestOk(`GET /executions/${more.execution_id}`)).state
+    await expect.poll(state).toBe('CANCELLED')
+  })
+
   test('a schedule: created by its form, changed, in the forecast, then paused', async () => {
     await auth.upload(workflowSource('default', 'report'))
     const { page, visit, findings } = await open()

@@ -37,3 +37,7 @@ export const follow = (
       signal,
     },
   )
+
+/** Sends a request whose answer is an event stream, which ends with the work. */
+export const stream = (request: ApiRequest): AsyncGenerator<ServerSentEvent> =>
+  client.stream(request, { authorization: undefined, headers: HEADERS, signal: never })

@@ -1,5 +1,6 @@
 import { type ExecutionPage, listExecutions } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
+import { BulkPanel } from '../bulk/bulk-panel.tsx'
 import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
 import { changed, wholeOf } from '../location/address.ts'
@@ -35,6 +36,9 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       actions={<ExportMenu filter={filter} />}
     >
       <ExecutionFilters query={query} />
+      {isFiltered && (
+        <BulkPanel key={JSON.stringify(filter)} filter={filter} onDone={answer.refresh} />
+      )}
       <Loaded answer={answer} lines={12}>
         {(page) => <List key={key} page={page} isFiltered={isFiltered} />}
       </Loaded>

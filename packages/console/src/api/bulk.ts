@@ -1,0 +1,41 @@
+import type { ExecutionRow } from './executions.ts'
+import { type Query, send, stream } from './server.ts'
+
+export type BulkAction = 'cancel' | 'resume' | 'rerun'
+
+/** Effect of an act on all executions of a filter. */
+export interface BulkPreview {
+  count: number
+  /** Those that the caller may not change. */
+  forbidden: number
+  /** Matches that the action does not apply to. */
+  left_out: number
+  sample: ExecutionRow[]
+}
+
+export interface BulkProgress {
+  total: number
+  done: number
+  failed: number
+  stopped: boolean
+  /** The first refusals; with the last frame only. */
+  failures?: { execution_id: string; reason: string }[]
+}
+
+const PATH = '/executions/bulk'
+
+/** Tells what an act would change; changes nothing. */
+export async function previewBulk(filter: Query, action: BulkAction): Promise<BulkPreview> {
+  const body = JSON.stringify({ filter, action, dry_run: true })
+  return JSON.parse(await send({ method: 'POST', path: PATH, body })) as BulkPreview
+}
+
+/** Acts on the executions of a filter, if they are not more than `expect`; yields the progress. */
+export async function* actInBulk(
+  filter: Query,
+  { action, expect }: { action: BulkAction; expect: number },
+): AsyncGenerator<BulkProgress> {
+  const body = JSON.stringify({ filter, action, expect })
+  for await (const { data } of stream({ method: 'POST', path: PATH, body }))
+    if (data !== '') yield JSON.parse(data) as BulkProgress
+}

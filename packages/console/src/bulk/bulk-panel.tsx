@@ -1,0 +1,131 @@
+import { useState } from 'preact/hooks'
+import {
+  actInBulk,
+  type BulkAction,
+  type BulkPreview,
+  type BulkProgress,
+  previewBulk,
+} from '../api/bulk.ts'
+import type { Query } from '../api/server.ts'
+import { count } from '../format/time.ts'
+import { executionAddress } from '../location/address.ts'
+import { Link } from '../ui/link.tsx'
+import { useAct } from '../ui/use-act.ts'
+
+const ACTIONS: readonly (readonly [action: BulkAction, label: string])[] = [
+  ['cancel', 'Cancel'],
+  ['resume', 'Resume'],
+  ['rerun', 'Run again'],
+]
+/** Executions of the sample that are shown. */
+const SHOWN = 5
+
+interface Props {
+  /** The filter of the list; the act is for all that match it. */
+  filter: Query
+  onDone: () => void
+}
+
+/** Acts on all executions of the filter, after it was shown what that changes. */
+export function BulkPanel({ filter, onDone }: Props) {
+  const [action, setAction] = useState<BulkAction>('cancel')
+  const [preview, setPreview] = useState<BulkPreview>()
+  const [progress, setProgress] = useState<BulkProgress>()
+  const { isBusy, failure, act } = useAct()
+  const look = () =>
+    act(async () => {
+      setProgress(undefined)
+      setPreview(await previewBulk(filter, action))
+    })
+  const perform = (expect: number) =>
+    act(async () => {
+      for await (const one of actInBulk(filter, { action, expect })) setProgress(one)
+      setPreview(undefined)
+      onDone()
+    })
+  return (
+    <details class="card form-panel">
+      <summary>Act on all that match</summary>
+      <div class="filters">
+        <label class="text-filter">
+          <span>Action</span>
+          <select
+            value={action}
+            disabled={isBusy}
+            onChange={({ currentTarget: { value } }) => {
+              setAction(ACTIONS.find(([one]) => one === value)?.[0] ?? 'cancel')
+              setPreview(undefined)
+            }}
+          >
+            {ACTIONS.map(([one, label]) => (
+              <option key={one} value={one}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button type="button" disabled={isBusy} onClick={look}>
+          Show what it would change
+        </button>
+        {preview && (
+          <button
+            type="button"
+            class="danger"
+            disabled={isBusy || preview.count === 0}
+            onClick={() => perform(preview.count)}
+          >
+            {ACTIONS.find(([one]) => one === action)?.[1]} {count(preview.count)}{' '}
+            {preview.count === 1 ? 'execution' : 'executions'}
+          </button>
+        )}
+      </div>
+      <div role="status">
+        {preview && <Preview preview={preview} />}
+        {progress && <Progress progress={progress} />}
+      </div>
+      {failure && (
+        <p class="failure-text" role="alert">
+          {failure}
+        </p>
+      )}
+    </details>
+  )
+}
+
+const Preview = ({ preview }: { preview: BulkPreview }) => (
+  <>
+    <p>
+      It applies to {count(preview.count)} executions. {count(preview.left_out)} more match and are
+      left out, since it does not apply to them
+      {preview.forbidden > 0 && `; ${count(preview.forbidden)} you may not change`}.
+    </p>
+    <ul class="mono">
+      {preview.sample.slice(0, SHOWN).map(({ execution_id, workflow_name, state }) => (
+        <li key={execution_id}>
+          <Link to={executionAddress(execution_id)}>{execution_id}</Link> <bdi>{workflow_name}</bdi>{' '}
+          {state}
+        </li>
+      ))}
+      {preview.count > SHOWN && <li class="faint">and {count(preview.count - SHOWN)} more</li>}
+    </ul>
+  </>
+)
+
+const Progress = ({ progress }: { progress: BulkProgress }) => (
+  <>
+    <p>
+      {count(progress.done)} of {count(progress.total)} are done, {count(progress.failed)} were
+      refused{progress.stopped && '; it stopped before its end'}.
+    </p>
+    <ul>
+      {progress.failures?.slice(0, SHOWN).map(({ execution_id, reason }) => (
+        <li key={execution_id}>
+          <Link to={executionAddress(execution_id)} class="mono">
+            {execution_id}
+          </Link>
+          : {reason}
+        </li>
+      ))}
+    </ul>
+  </>
+)
