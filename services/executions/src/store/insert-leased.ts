@@ -32,7 +32,8 @@ const LEASED_COLUMNS: Column<LeasedRow>[] = [
 
 /**
  * An insert of the rows that do not exist yet, without its `returning` clause, like `insertIfAbsent`. A
- * row whose worker is full, by the loads `held` of the statement, is queued instead of leased.
+ * row whose worker is full, by the loads `held` of the statement, is queued instead of leased. `offset 0`
+ * keeps the planner from computing `is_leased` again for each column.
  */
 export const insertLeasedIfAbsent = (rows: readonly LeasedRow[]): Sql => sql`
   insert into executions (${newColumns}, state, queued_at, deadline_at, input_bytes, held_by,
@@ -51,5 +52,5 @@ export const insertLeasedIfAbsent = (rows: readonly LeasedRow[]): Sql => sql`
          case when is_leased and attempts > 0 then clock_timestamp() end
     from (select new.*, new.held_by is not null and (new.most_held is null or new.most_held >=
             coalesce((select used from held where held.worker_name = new.held_by), 0)) as is_leased
-            from ${rowsOf('new', LEASED_COLUMNS, rows)}) as leased
+            from ${rowsOf('new', LEASED_COLUMNS, rows)} offset 0) as leased
   on conflict (execution_id) do nothing`

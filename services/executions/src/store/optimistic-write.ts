@@ -78,7 +78,7 @@ function insertLeasedRows(
   const entries = leases.flatMap((lease) => lease.entries)
   const leased = rows.map((row) => ({ row, lease: leaseOf.get(row.execution_id) }))
   return tx.rows<Id & { is_leased: boolean }>(sql`
-    with held as (${ready.loadsOf(workers)}),
+    with held as materialized (${ready.loadsOf(workers)}),
     inserted as (${insertLeasedIfAbsent(leased)} ${INSERTED}),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
