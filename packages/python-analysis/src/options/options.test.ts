@@ -61,6 +61,7 @@ test.each([
   ['priority=10', 'priority'],
   ['priority=-1', 'priority'],
   ['priority=1.5', 'priority'],
+  ['priority=5.0', 'priority'],
   ['priority="5"', 'priority'],
   ['priority=True', 'priority'],
   ['queue_timeout="1"', 'queue_timeout'],

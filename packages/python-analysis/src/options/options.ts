@@ -1,4 +1,5 @@
 import type { Declaration } from '../declaration.ts'
+import { unwrap } from '../python/expression.ts'
 import { checkPermissions, checkSecretNames } from './names.ts'
 import { type Option, optionFault, requireConstant, requireText, requireTexts } from './option.ts'
 import { checkOptionNames } from './option-names.ts'
@@ -72,7 +73,9 @@ export function readWhole(options: Options, name: string, max: number): number |
   const option = options.get(name)
   if (!option || isNone(option)) return undefined
   const value = requireConstant(option)
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < 0 || value > max)
+  // The SDK refuses 5.0, which is the same number here.
+  const isFloat = unwrap(option.value).node.type === 'float'
+  if (typeof value !== 'number' || isFloat || !Number.isInteger(value) || value < 0 || value > max)
     throw optionFault(option, `it must be a whole number from 0 to ${max}`)
   return value
 }
