@@ -80,6 +80,7 @@ test('each declared metric: shown by a panel or used by a rule, except those lis
     'windlass_http_open_requests',
     'windlass_mcp_tool_calls_total',
     'windlass_mcp_tool_duration_seconds',
+    'windlass_spans_exported_total',
     'windlass_start_time_seconds',
     'windlass_worker_cpu_percent',
     'windlass_worker_executions_per_minute',
