@@ -22,6 +22,7 @@ const VIEW = {
   ...{ state: 'FAILED', worker_name: 'w1', created_at: AT_TEXT, updated_at: AT_TEXT },
   ...{ workflow_version: 2, queued_at: null, started_at: AT_TEXT, finished_at: AT_TEXT },
   ...{ attempts: 1, created_by: 'ann', schedule_id: null, parent_id: ID, input_bytes: 12 },
+  ...{ origin_id: null, origin_seq: null },
   ...{ output_bytes: null, error: 'ValueError: no stock', tags: { order: '7' }, revision: 9 },
 }
 

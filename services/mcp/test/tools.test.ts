@@ -101,6 +101,8 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'resume_workflow_sync',
     'upload_workflow',
     'create_schedule',
+    'rerun_execution',
+    'fork_execution',
     'create_worker_token',
   ])
   expect(client.getServerCapabilities()).toEqual({ tools: {} })
