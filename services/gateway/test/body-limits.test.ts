@@ -32,6 +32,9 @@ const ownBytes = (text: string) => {
 const PAYLOAD_ROUTES = [
   'post /admin/configs',
   'post /admin/secrets',
+  'post /executions/bulk',
+  'post /executions/{execution_id}/fork',
+  'post /executions/{execution_id}/rerun',
   'post /schedules',
   'post /workers/{name}/checkpoint/{execution_id}',
   'post /workers/{name}/progress/{execution_id}',
