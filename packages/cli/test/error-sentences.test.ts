@@ -10,6 +10,8 @@ const ARGUMENTS: Record<string, string> = {
   a: '1',
   b: '2',
   execution_id: ID,
+  other_execution_id: ID,
+  after_seq: '3',
   name: 'nightly',
   schedule: 'nightly',
   dir: '/nonexistent/keys',
