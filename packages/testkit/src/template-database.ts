@@ -8,7 +8,8 @@ import pg from 'pg'
  *
  * A template is named after the content of its migrations, made once for a server, and never changed. The
  * processes of a test run share it: the first makes it under an advisory lock, under another name until it
- * is complete. It ends with the server of the run.
+ * is complete. It ends with the server of the run. What migrations choose at random, such as the salt of an
+ * installation, is the same in all copies.
  */
 const made = new Map<string, Promise<string>>()
 

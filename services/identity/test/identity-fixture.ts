@@ -7,18 +7,31 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/postgres/db'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { migrate } from '@windlass/runtime/postgres/migrate'
+import { emptyDatabase, freshDatabase, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
 import { start } from '../src/server.ts'
 
+const MIGRATIONS = new URL('../migrations/', import.meta.url)
+
+/** Creates a database with an installation salt of its own; copies of the template have that of the template. */
+export async function newInstallation(): Promise<string> {
+  const database = await emptyDatabase()
+  await migrate(database, 'identity', MIGRATIONS)
+  return database
+}
+
 /**
  * A new database, any number of replicas that use it, and their log. Clients of the replicas call
  * without a caller by default.
  */
-export async function startIdentity(options: Parameters<typeof clientOf>[2] = {}) {
-  const database = await freshDatabase('identity', new URL('../migrations/', import.meta.url))
+export async function startIdentity(
+  options: Parameters<typeof clientOf>[2] = {},
+  { database: given }: { database?: string } = {},
+) {
+  const database = given ?? (await freshDatabase('identity', MIGRATIONS))
   const db = openDb(database, 'identity')
   onTestFinished(() => db.close())
   const logs: (() => string)[] = []

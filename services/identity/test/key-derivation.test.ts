@@ -2,7 +2,7 @@ import { randomBytes, scryptSync } from 'node:crypto'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { encrypt, importKey } from '../src/domain/cipher.ts'
-import { startIdentity } from './identity-fixture.ts'
+import { newInstallation, startIdentity } from './identity-fixture.ts'
 
 const KEY = 'a key that two installations share'
 const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: KEY }
@@ -31,7 +31,8 @@ async function storeUnderFixedSalt(db: Db, name: string): Promise<string> {
 
 test('two installations with one encryption_key: derive different keys', async () => {
   const ids = []
-  for (const { db, replica } of [await startIdentity(), await startIdentity()]) {
+  for (const database of [await newInstallation(), await newInstallation()]) {
+    const { db, replica } = await startIdentity({}, { database })
     const { secrets } = await replica(ENV)
     await secrets.put(put('a'))
     ids.push(...(await keyIds(db)))
