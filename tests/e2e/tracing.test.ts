@@ -53,7 +53,10 @@ test('a traced request: one trace from the client through all services into the 
     },
   })
   await system.startWorker({
-    args: ['--otlp-endpoint', receiver.url, '--log-format', 'json', '--children', '1'],
+    args: [
+      ...['--otlp-endpoint', receiver.url, '--log-format', 'json', '--log-level', 'debug'],
+      ...['--children', '1'],
+    ],
   })
   const api = client(system.url)
   await api.upload(SOURCE)

@@ -137,9 +137,16 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
 /** The files that `npm run build` puts next to this program. */
 const CONSOLE = new URL('./console/', import.meta.url)
 
+let document: ReturnType<typeof openapi> | undefined
+/** Built at its first request: that takes longer than the rest of the start. */
+const apiDocument = () => {
+  document ??= openapi(routes)
+  return document
+}
+
 /** Content for browsers: the document of the API, and the console. */
 const pagesOf = ({ console, server }: Settings, redis: Redis, log: Logger) => ({
-  openapi: openapi(routes),
+  openapi: apiDocument,
   consoleFiles: console.enabled ? readConsoleFiles(CONSOLE, log, server.public_url) : new Map(),
   consoleSessions: new ConsoleSessions(redis, {
     idleMs: console.session_idle_timeout * 1_000,

@@ -100,8 +100,13 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
     ...env,
   })
   const url = `http://127.0.0.1:${ports.http}`
-  const call = (method: string, path: string, { body, ...init }: RequestInit = {}) =>
-    fetch(url + path, { method, body, signal: AbortSignal.timeout(20_000), ...init })
+  const call = (method: string, path: string, { body, headers, ...init }: RequestInit = {}) => {
+    // A stop waits for requests on connections that stay open, and nearly every test stops a gateway.
+    const closing = new Headers(headers)
+    if (!closing.has('connection')) closing.set('connection', 'close')
+    const limits = { signal: AbortSignal.timeout(20_000) }
+    return fetch(url + path, { method, body, ...limits, ...init, headers: closing })
+  }
   const json = (method: string, path: string, body: unknown, headers = {}) =>
     call(method, path, {
       body: JSON.stringify(body),

@@ -5,13 +5,13 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { docsPage } from './docs-page.ts'
 
-type Deps = { openapi: Record<string, unknown> }
+type Deps = { openapi: () => Record<string, unknown> }
 
 export const getOpenApi = route('get', '/openapi.json', {
   summary: 'This document',
   access: 'public',
   returns: z.record(z.string(), z.unknown()),
-  handle: async (_, { openapi }: Deps) => openapi,
+  handle: async (_, { openapi }: Deps) => openapi(),
 })
 
 export const getDocs = route('get', '/docs', {
