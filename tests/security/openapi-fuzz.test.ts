@@ -9,7 +9,7 @@ import { startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 
 /** Budget of the fuzzer in seconds; `npm run test:openapi` has a longer one. */
-const SECONDS = Number(process.env.TEST_OPENAPI_SECONDS ?? 45)
+const SECONDS = Number(process.env.TEST_OPENAPI_SECONDS ?? 30)
 /** Limit of a fuzzer that hangs. */
 const LIMIT_MS = (3 * SECONDS + 120) * 1_000
 
