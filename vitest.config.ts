@@ -43,7 +43,7 @@ export default defineConfig({
           name: 'integration',
           sequence: { groupOrder: 1 },
           // These tests mostly wait for timers: more files at a time than processors.
-          maxWorkers: 4,
+          maxWorkers: 3,
           include: ['{packages,services}/*/test/**/*.test.ts'],
           exclude: [...defaultExclude, CORPUS],
           globalSetup: SETUP,
@@ -53,9 +53,9 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          // Whole systems, which wait a third of the time: three at a time, and no other project.
+          // Whole systems, which wait a third of the time: two at a time, and no other project.
           sequence: { groupOrder: 2 },
-          maxWorkers: 3,
+          maxWorkers: 2,
           include: ['tests/{console,e2e,security}/**/*.test.ts'],
           globalSetup: SETUP,
           setupFiles: ['./packages/testkit/src/own-redis.ts'],
