@@ -70,9 +70,11 @@ test('a body below the minimum rate: 408, one above it is read to its end', asyn
   const port = await startServer({ minBodyBytesPerSecond: 1_000, slowWindowMs: 500 })
   const slow = openClient(port, `${HEAD}\r\n`)
   const steady = openClient(port, `${HEAD}\r\n`)
+  let unsent = 100_000
   const trickle = setInterval(() => {
     slow.write('x')
-    steady.write('x'.repeat(10_000))
+    steady.write('x'.repeat(Math.min(unsent, 10_000)))
+    unsent -= Math.min(unsent, 10_000)
   }, 100)
   onTestFinished(() => clearInterval(trickle))
   const done = received(steady)

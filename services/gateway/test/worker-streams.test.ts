@@ -85,7 +85,9 @@ test('no dispatcher: 503; a dispatcher that breaks off: the stream is cut off', 
     setTimeout(() => req.socket.destroy(), 50)
   })
   const broken = await startGateway({}, { SVC_SERVICES__DISPATCHER_STREAMS: url })
-  const response = await broken.call('GET', '/workers/w1/connect')
+  // With `connection: close`, fetch takes the end of the connection for that of the response.
+  const headers = { connection: 'keep-alive' }
+  const response = await broken.call('GET', '/workers/w1/connect', { headers })
   await expect(response.text()).rejects.toThrow()
 })
 
