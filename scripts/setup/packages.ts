@@ -4,25 +4,44 @@ import { findChromium, findProgram, postgresFolders } from './programs.ts'
 import type { Progress } from './progress.ts'
 import { run, succeeds } from './run.ts'
 
-/** Programs that Windlass runs, with their Debian package and a check whether they are installed. */
-const INFRA = [
-  { name: 'PostgreSQL', apt: 'postgresql', found: () => postgresFolders().length > 0 },
-  { name: 'NATS', apt: 'nats-server', found: () => findProgram('nats-server') !== undefined },
-  { name: 'Redis', apt: 'redis-server', found: () => findProgram('redis-server') !== undefined },
+/** A program that Windlass needs, with its Debian packages and a check whether it is installed. */
+export interface Program {
+  name: string
+  apt: string[]
+  found: () => boolean | Promise<boolean>
+}
+
+export const STORES: readonly Program[] = [
+  { name: 'PostgreSQL', apt: ['postgresql'], found: () => postgresFolders().length > 0 },
+  { name: 'NATS', apt: ['nats-server'], found: () => findProgram('nats-server') !== undefined },
+  { name: 'Redis', apt: ['redis-server'], found: () => findProgram('redis-server') !== undefined },
 ]
 
-/** Ensures that PostgreSQL, NATS and Redis are installed. */
-export async function ensureInfraPrograms(progress: Progress): Promise<void> {
-  const missing = INFRA.filter((program) => !program.found())
+/**
+ * Ensures that programs are installed, all missing ones in one step. Without the right to install
+ * packages, one error names them all.
+ */
+export async function ensurePrograms(
+  progress: Progress,
+  programs: readonly Program[],
+): Promise<void> {
+  const missing = await absentOf(programs)
   if (missing.length === 0) return
-  const names = missing.map((program) => program.name).join(', ')
+  const names = missing.map(({ name }) => name).join(', ')
   await aptInstall(
     progress,
     names,
-    missing.map((program) => program.apt),
+    missing.flatMap(({ apt }) => apt),
   )
-  const absent = INFRA.find((program) => !program.found())
-  if (absent) throw new Error(`${absent.name} was installed but its programs cannot be found`)
+  const absent = await absentOf(missing)
+  if (absent.length === 0) return
+  const still = absent.map(({ name }) => name).join(', ')
+  throw new Error(`${still}: installed, but the programs cannot be found`)
+}
+
+async function absentOf(programs: readonly Program[]): Promise<Program[]> {
+  const found = await Promise.all(programs.map((program) => program.found()))
+  return programs.filter((_, index) => !found[index])
 }
 
 /**
@@ -42,7 +61,7 @@ export async function ensureChromium(progress: Progress): Promise<string | undef
 }
 
 /** Installs Debian packages; throws an error that says what to do if it has no permission. */
-export async function aptInstall(progress: Progress, names: string, packages: string[]) {
+async function aptInstall(progress: Progress, names: string, packages: string[]) {
   const asRoot = isRoot ? [] : ['sudo', '-n']
   const allowed = findProgram('apt-get') && (isRoot || (await succeeds('sudo', ['-n', 'true'])))
   if (!allowed) throw new Error(howToInstall(names, packages))

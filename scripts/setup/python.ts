@@ -1,8 +1,8 @@
-import { rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { Stamp } from '../bootstrap/stamp.mjs'
-import { aptInstall } from './packages.ts'
+import { ensurePrograms, type Program } from './packages.ts'
 import type { Progress } from './progress.ts'
 import { type RunOptions, run, succeeds } from './run.ts'
 
@@ -91,16 +91,22 @@ export async function installLocked(python: string, lock: string, onLine: Report
   await run(python, [...PIP_INSTALL, '--require-hashes', '-r', lock], { onLine })
 }
 
+const PYTHON: Program = {
+  name: 'Python 3.11 or newer with venv',
+  apt: ['python3', 'python3-venv'],
+  found: async () => (await firstThatCan()) !== undefined,
+}
+
+/** Programs that must be installed before the environment of a data directory is made. */
+export const neededForPython = (dir: string): readonly Program[] =>
+  existsSync(path.join(dir, 'venv/bin/python')) ? [] : [PYTHON]
+
 /** Returns a python that is new enough and can create virtual environments; installs one if needed. */
 export async function findPython(progress: Progress): Promise<string> {
-  const there = await firstThatCan()
-  if (there) return there
-  await aptInstall(progress, 'Python with venv', ['python3', 'python3-venv'])
-  const installed = await firstThatCan()
-  if (installed) return installed
-  throw new Error(
-    'Windlass needs Python 3.11 or newer, and the distribution has only an older one.',
-  )
+  await ensurePrograms(progress, [PYTHON])
+  const found = await firstThatCan()
+  if (found) return found
+  throw new Error(`${PYTHON.name} cannot be found`)
 }
 
 /** Returns the path of the first candidate that can create virtual environments. */

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { Processes } from '../process/processes.ts'
-import { ensureInfraPrograms } from '../setup/packages.ts'
+import { ensurePrograms, type Program, STORES } from '../setup/packages.ts'
 import { postgresFolders, requireProgram } from '../setup/programs.ts'
 import type { Progress } from '../setup/progress.ts'
 import { run } from '../setup/run.ts'
@@ -31,7 +31,7 @@ export async function startInfra({
 }: InfraOptions): Promise<Infra> {
   const given = givenInfra()
   if (given) return given
-  await ensureInfraPrograms(progress)
+  await ensurePrograms(progress, neededForInfra())
   return progress.step('Starting PostgreSQL, NATS and Redis', async () => {
     const starts = [
       startPostgres(processes, dir, { durable }),
@@ -57,6 +57,9 @@ function versions(): Promise<string[]> {
   ]
   return Promise.all(programs.map((program) => run(program, ['--version'])))
 }
+
+/** Programs that must be installed before `startInfra`: none if the environment names the stores. */
+export const neededForInfra = (): readonly Program[] => (givenInfra() ? [] : STORES)
 
 /** Requires all three URLs or none: a private store must not be combined with external ones. */
 function givenInfra(): Infra | undefined {

@@ -3,9 +3,10 @@ import { written } from '../process/logs.ts'
 import { canBind } from '../process/ports.ts'
 import type { Child, Processes } from '../process/processes.ts'
 import { build } from '../setup/build.ts'
+import { ensurePrograms } from '../setup/packages.ts'
 import type { Progress } from '../setup/progress.ts'
-import { ensureWorkerPython } from '../setup/python.ts'
-import { startInfra } from '../stores/infra.ts'
+import { ensureWorkerPython, neededForPython } from '../setup/python.ts'
+import { neededForInfra, startInfra } from '../stores/infra.ts'
 import type { Infra } from '../stores/store.ts'
 import type { StartOptions } from './options.ts'
 import { readSettings } from './settings.ts'
@@ -49,6 +50,9 @@ export async function bringUp(
     throw new Error(`Port ${port} is taken by another program. Try:  npm start -- --port N`)
   }
   const { processes, progress } = context
+  const runsWorkers = options.workers !== 0 && (options.workers !== undefined || !auth)
+  const forWorkers = runsWorkers ? neededForPython(context.dir) : []
+  await ensurePrograms(progress, [...neededForInfra(), ...forWorkers])
   await processes.recover()
   const infraStarting = startInfra({ ...context, prefixes: [process.env.SVC_NATS__PREFIX ?? ''] })
   const settingsReading = build(context).then(() => readSettings({ auth }))
