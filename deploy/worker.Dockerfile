@@ -49,10 +49,16 @@ LABEL org.opencontainers.image.title="Windlass worker" \
   org.opencontainers.image.base.name="${PYTHON_IMAGE}"
 COPY --from=build /opt/windlass /opt/windlass
 COPY --from=sbom /sbom.cdx.json /opt/windlass/sbom.cdx.json
+COPY deploy/image/worker_health.py /opt/windlass/health.py
 # `svc.toml` is read from here. The root file system may be read-only; /tmp must not be.
 WORKDIR /etc/windlass
 ENV PATH=/opt/windlass/bin:${PATH} PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 HOME=/tmp \
-  SVC_WORKER__LOG_FORMAT=json
+  SVC_WORKER__LOG_FORMAT=json \
+  SVC_WORKER__HEALTH_HOST=0.0.0.0 SVC_WORKER__HEALTH_PORT=9100
 USER 10002:10002
+EXPOSE 9100
+# Unhealthy while the worker takes no work, so also while no gateway answers.
+HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=6 \
+  CMD ["/opt/windlass/bin/python", "-IS", "/opt/windlass/health.py"]
 ENTRYPOINT ["/opt/windlass/bin/python", "-P", "-m", "windlass.worker"]
 CMD ["start"]

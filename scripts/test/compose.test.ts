@@ -4,11 +4,14 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { parse } from 'yaml'
 import { keysOf, RPC_SERVICES } from '../../packages/rpc/src/pair-keys.ts'
+import { loadSettings } from '../../packages/runtime/src/config/load-settings.ts'
 import { natsUsers } from '../stores/nats-config.ts'
 import { redisUsers } from '../stores/redis-users.ts'
 
 const compose = readFileSync(new URL('../../deploy/compose.yml', import.meta.url), 'utf8')
+const parsed = parse(compose, { merge: true }) as { services: Record<string, Service> }
 const SECRETS = fileURLToPath(new URL('../../deploy/secrets.sh', import.meta.url))
 const env = (store: string) => (service: string) => `of ${store} ${service}`
 
@@ -24,6 +27,18 @@ function contentOf(name: string): string {
     )
     .replaceAll('$$', '$')
 }
+
+interface Service {
+  profiles?: string[]
+  networks?: string[]
+  volumes?: string[]
+  environment?: Record<string, unknown>
+}
+/** A service of compose.yml, with what it takes from the common parts. */
+const serviceOf = (name: string): Service => parsed.services[name] as Service
+
+const readMonitoring = (file: string) =>
+  parse(readFileSync(new URL(`../../deploy/monitoring/compose/${file}`, import.meta.url), 'utf8'))
 
 /** Programs that are in every image of a server, since they are part of it. */
 const OWN_PROGRAMS: Record<string, string[]> = {
@@ -97,4 +112,87 @@ test('each service in compose.yml: gets the keys of its own pairs', () => {
   expect(found.map((pairs) => pairs.sort().join()).sort()).toEqual(
     wanted.map((pairs) => pairs.sort().join()).sort(),
   )
+})
+
+const COLLECTOR = 'http://collector:4318'
+
+test('the worker in compose.yml: its network has no store, no service and no answer to a query of metrics', () => {
+  const inNetwork = Object.entries(parsed.services).filter(([, { networks }]) =>
+    networks?.includes('edge'),
+  )
+  expect(serviceOf('worker').networks).toEqual(['edge'])
+  expect(inNetwork.map(([name]) => name).sort()).toEqual(['balancer', 'collector', 'mcp', 'worker'])
+})
+
+test('spans of services and workers in compose.yml: reach the collector where .env names it, and Jaeger from there', () => {
+  const { receivers, exporters, service } = readMonitoring('collector.yml')
+  const { port } = new URL(COLLECTOR)
+  expect(receivers.otlp.protocols.http.endpoint).toBe(`0.0.0.0:${port}`)
+  for (const name of [
+    'gateway',
+    'identity',
+    'catalog',
+    'executions',
+    'dispatcher-1',
+    'scheduler',
+    'mcp',
+  ]) {
+    const { environment, networks } = serviceOf(name)
+    // Null: compose passes the variable of .env, if any.
+    expect(environment, name).toMatchObject({ SVC_TELEMETRY__OTLP_ENDPOINT: null })
+    expect(serviceOf('collector').networks).toEqual(
+      expect.arrayContaining(networks?.slice(0, 1) ?? []),
+    )
+    expect(loadSettings({ SVC_TELEMETRY__OTLP_ENDPOINT: COLLECTOR }).telemetry.otlp_endpoint).toBe(
+      COLLECTOR,
+    )
+  }
+  expect(serviceOf('worker').environment).toMatchObject({ SVC_WORKER__OTLP_ENDPOINT: null })
+  for (const [name, { receivers: from, exporters: to }] of Object.entries<Pipeline>(
+    service.pipelines,
+  )) {
+    expect(Object.keys(receivers), name).toEqual(expect.arrayContaining(from))
+    expect(Object.keys(exporters), name).toEqual(expect.arrayContaining(to))
+  }
+  for (const { endpoint } of Object.values<{ endpoint: string }>(exporters)) {
+    const { hostname } = new URL(endpoint)
+    const shared = serviceOf(hostname).networks?.filter((network) =>
+      serviceOf('collector').networks?.includes(network),
+    )
+    expect(shared, hostname).toContain('monitoring')
+  }
+  expect(service.pipelines.traces).toMatchObject({
+    receivers: ['otlp'],
+    exporters: ['otlphttp/jaeger'],
+  })
+})
+
+interface Pipeline {
+  receivers: string[]
+  exporters: string[]
+}
+
+test('metrics of services and workers in compose.yml: are read by Prometheus and the collector, under one job', () => {
+  const { scrape_configs } = readMonitoring('prometheus.yml')
+  const { receivers } = readMonitoring('collector.yml')
+  const jobs = [scrape_configs, receivers.prometheus.config.scrape_configs].flat()
+  expect(jobs.map(({ job_name }) => job_name)).toEqual(['windlass', 'windlass'])
+  const names = jobs.flatMap(({ dns_sd_configs: [{ names, port }] }) => {
+    expect(port).toBe(9100)
+    return names
+  })
+  const built = Object.entries(parsed.services).filter(
+    ([name, { profiles }]) => profiles?.[0] === 'system' && !/^(migrate|balancer)/.test(name),
+  )
+  expect(names.sort()).toEqual(built.map(([name]) => name).sort())
+  expect(readFileSync(new URL('../../deploy/worker.Dockerfile', import.meta.url), 'utf8')).toMatch(
+    /SVC_WORKER__HEALTH_HOST=0.0.0.0 SVC_WORKER__HEALTH_PORT=9100/,
+  )
+})
+
+test('data sources of Grafana in compose.yml: are services of its network', () => {
+  const { datasources } = readMonitoring('grafana/datasources/prometheus.yml')
+  const hosts = (datasources as { url: string }[]).map(({ url }) => new URL(url).hostname)
+  expect(hosts).toEqual(['prometheus', 'jaeger'])
+  for (const host of hosts) expect(serviceOf(host).networks).toContain('monitoring')
 })

@@ -1,75 +1,27 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterAll, expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { temporaryFolder } from '@windlass/testkit/folder'
+import { expect, test } from 'vitest'
 import { loadSettings } from '../../packages/runtime/src/config/load-settings.ts'
-import { ensureKubernetesTools } from '../../scripts/kubernetes-tools.ts'
+import {
+  CHART,
+  chartObstacle,
+  helm,
+  kubeconform,
+  manifestsOf,
+  podsOf,
+  render,
+  run,
+  SCHEMAS,
+  VALUE_SETS,
+  VERSION,
+  valuesOf,
+} from './chart-fixture.ts'
 
-const HELM_FOLDER = fileURLToPath(new URL('../../deploy/helm/', import.meta.url))
-const CHART = path.join(HELM_FOLDER, 'windlass')
-const SCHEMAS = path.join(HELM_FOLDER, 'schemas/{{ .ResourceKind }}{{ .KindSuffix }}.json')
-const VALUE_SETS = readdirSync(path.join(CHART, 'value-sets')).map((file) => path.parse(file).name)
-const VERSION = ['--kube-version', '1.32.0']
+const rendering = test.skipIf(chartObstacle)
 
 /** Stands for every secret: a service checks its format only when it uses it. */
 const SECRET = 'a'.repeat(64)
-
-const tools = await ensureKubernetesTools()
-const obstacle = typeof tools === 'string' ? tools : undefined
-if (obstacle) console.warn(`The chart is not rendered: ${obstacle}.`)
-const { helm, kubeconform } = typeof tools === 'string' ? { helm: '', kubeconform: '' } : tools
-const rendering = test.skipIf(obstacle)
-
-const folder = mkdtempSync(path.join(tmpdir(), 'windlass-chart-'))
-afterAll(() => rmSync(folder, { recursive: true }))
-
-interface Container {
-  name: string
-  args?: string[]
-  env: { name: string; value?: string; valueFrom?: { secretKeyRef?: { key: string } } }[]
-  securityContext: object
-  livenessProbe?: object
-  readinessProbe?: object
-  resources: { requests: object; limits: object }
-}
-interface Manifest {
-  kind: string
-  metadata: { name: string; labels?: Record<string, string> }
-  spec: {
-    replicas?: number
-    template: { metadata: object; spec: { containers: Container[]; securityContext: object } }
-    [key: string]: unknown
-  }
-}
-
-const run = (program: string, args: string[]) =>
-  spawnSync(program, args, { encoding: 'utf8', cwd: folder })
-
-const valuesOf = (set: string) => ['--values', path.join(CHART, `value-sets/${set}.yaml`)]
-
-function render(set: string, more: string[] = []): string {
-  const args = [
-    'template',
-    'windlass',
-    CHART,
-    '--namespace',
-    'windlass',
-    ...VERSION,
-    ...valuesOf(set),
-  ]
-  const { status, stdout, stderr } = run(helm, [...args, ...more])
-  expect(status, stderr).toBe(0)
-  return stdout
-}
-
-const manifestsOf = (text: string): Manifest[] =>
-  parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
-
-const podsOf = (manifests: Manifest[]) =>
-  manifests.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind))
 
 rendering.each(VALUE_SETS)('the value set %s: passes helm lint', (set) => {
   const { status, stdout } = run(helm, ['lint', '--strict', CHART, ...VERSION, ...valuesOf(set)])
@@ -78,7 +30,7 @@ rendering.each(VALUE_SETS)('the value set %s: passes helm lint', (set) => {
 })
 
 rendering.each(VALUE_SETS)('the value set %s: renders manifests that the schemas accept', (set) => {
-  const file = path.join(folder, `${set}.yaml`)
+  const file = path.join(temporaryFolder('chart'), `${set}.yaml`)
   writeFileSync(file, render(set))
   const args = ['-strict', '-output', 'json', '-summary', '-schema-location', SCHEMAS, file]
   const { stdout } = run(kubeconform, args)
@@ -89,7 +41,7 @@ rendering.each(VALUE_SETS)('the value set %s: renders manifests that the schemas
 })
 
 rendering('a manifest with a wrong member: is refused by the schemas', () => {
-  const file = path.join(folder, 'wrong.yaml')
+  const file = path.join(temporaryFolder('chart'), 'wrong.yaml')
   writeFileSync(file, render('small').replaceAll('imagePullPolicy:', 'pullPolicy:'))
   expect(run(kubeconform, ['-strict', '-schema-location', SCHEMAS, file]).status).toBe(1)
 })

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,10 @@ BUILT_IN = {
 }
 
 
+# Of the image of the worker.
+HEALTH_CHECK = Path(__file__).parents[3] / "deploy/image/worker_health.py"
+
+
 def is_terminal(stored: StoredExecution) -> bool:
     """Returns whether the execution has ended."""
     return stored.state in TERMINAL
@@ -53,6 +58,18 @@ async def is_listening(url: str) -> bool:
     except aiohttp.ClientConnectionError:
         return False
     return True
+
+
+async def check_health(port: int) -> int | None:
+    """Runs the health check of the image for a worker on this machine; returns its exit code."""
+    check = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-IS",
+        str(HEALTH_CHECK),
+        env={"SVC_WORKER__HEALTH_HOST": "0.0.0.0", "SVC_WORKER__HEALTH_PORT": str(port)},
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    return await asyncio.wait_for(check.wait(), HANG_S)
 
 
 async def next_pong(server: FakeServer) -> dict[str, float]:
@@ -97,6 +114,7 @@ async def test_health_port_shows_probes_and_metrics_until_the_worker_stops(
     async with asyncio.timeout(HANG_S):
         while (await get(f"{url}/ready"))[0] != 200:
             await asyncio.sleep(0.02)
+    assert await check_health(unused_tcp_port) == 0
     stored = server.start(SOURCE.format(gate=""), "hello", "x")
     await until(lambda: stored.state in TERMINAL)
     async with asyncio.timeout(HANG_S):
@@ -109,6 +127,24 @@ async def test_health_port_shows_probes_and_metrics_until_the_worker_stops(
     await workers.stop("w1")
     with pytest.raises(aiohttp.ClientConnectionError):
         await get(f"{url}/live")
+    assert await check_health(unused_tcp_port) == 1
+
+
+async def test_worker_that_drains_is_unhealthy_for_the_image(
+    server: FakeServer, workers: Workers, unused_tcp_port: int, tmp_path: Path
+) -> None:
+    worker = await workers.start(health_port=unused_tcp_port)
+    server.start(SOURCE.format(gate=str(tmp_path)), "gates", ["a"])
+    await until((tmp_path / "ledger").exists)
+    async with asyncio.timeout(HANG_S):
+        while await check_health(unused_tcp_port) != 0:
+            pass
+    worker.stop()
+    async with asyncio.timeout(HANG_S):
+        while await check_health(unused_tcp_port) != 1:
+            pass
+    assert (await get(f"http://127.0.0.1:{unused_tcp_port}/live"))[0] == 200
+    (tmp_path / "a").touch()
 
 
 async def test_provider_its_metrics_are_in_pongs_but_none_with_the_reserved_prefix(

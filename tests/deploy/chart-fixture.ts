@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import { parseAllDocuments } from 'yaml'
+import { ensureKubernetesTools } from '../../scripts/kubernetes-tools.ts'
+
+const HELM_FOLDER = fileURLToPath(new URL('../../deploy/helm/', import.meta.url))
+export const CHART = path.join(HELM_FOLDER, 'windlass')
+export const SCHEMAS = path.join(HELM_FOLDER, 'schemas/{{ .ResourceKind }}{{ .KindSuffix }}.json')
+export const VALUE_SETS = readdirSync(path.join(CHART, 'value-sets')).map(
+  (file) => path.parse(file).name,
+)
+export const VERSION = ['--kube-version', '1.32.0']
+
+const tools = await ensureKubernetesTools()
+export const chartObstacle = typeof tools === 'string' ? tools : undefined
+if (chartObstacle) console.warn(`The chart is not rendered: ${chartObstacle}.`)
+export const { helm, kubeconform } =
+  typeof tools === 'string' ? { helm: '', kubeconform: '' } : tools
+
+interface Container {
+  name: string
+  args?: string[]
+  env: { name: string; value?: string; valueFrom?: { secretKeyRef?: { key: string } } }[]
+  securityContext: object
+  ports?: { name: string; containerPort: number }[]
+  startupProbe?: Probe
+  livenessProbe?: Probe
+  readinessProbe?: Probe
+  resources: { requests: object; limits: object }
+}
+interface Probe {
+  httpGet: { path: string; port: string }
+}
+interface Manifest {
+  kind: string
+  metadata: { name: string; labels?: Record<string, string> }
+  spec: {
+    replicas?: number
+    template: {
+      metadata: { annotations?: Record<string, string> }
+      spec: { containers: Container[]; securityContext: object }
+    }
+    [key: string]: unknown
+  }
+}
+
+export const run = (program: string, args: string[]) =>
+  spawnSync(program, args, { encoding: 'utf8', cwd: tmpdir() })
+
+export const valuesOf = (set: string) => ['--values', path.join(CHART, `value-sets/${set}.yaml`)]
+
+export function render(set: string, more: string[] = []): string {
+  const args = [
+    'template',
+    'windlass',
+    CHART,
+    '--namespace',
+    'windlass',
+    ...VERSION,
+    ...valuesOf(set),
+  ]
+  const { status, stdout, stderr } = run(helm, [...args, ...more])
+  expect(status, stderr).toBe(0)
+  return stdout
+}
+
+export const manifestsOf = (text: string): Manifest[] =>
+  parseAllDocuments(text).flatMap((document) => (document.toJS() as Manifest | null) ?? [])
+
+export const podsOf = (manifests: Manifest[]) =>
+  manifests.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind))
