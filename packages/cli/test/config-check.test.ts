@@ -52,6 +52,14 @@ test('config check with secrets: none is printed, and URLs have no credentials',
   expect(out).toContain('security.execution_token_secret = (hidden)')
 })
 
+test('config check with several hosts of PostgreSQL: they are printed without credentials', async () => {
+  const SVC_POSTGRES__URL = 'postgres://role:s3cret@a:5432,b:5432/windlass?password=s3cret'
+  const { windlass } = await cliFixture({ env: { SVC_POSTGRES__URL } })
+  const { out, err } = await windlass('config', 'check')
+  expect(out + err).not.toContain('s3cret')
+  expect(out).toContain('postgres.url = "postgres://a:5432,b:5432/windlass"')
+})
+
 test.each([
   [{ SVC_SERVER__PORT: 'http' }, 'SVC_SERVER__PORT is "http"; expected a port from 0 to 65535'],
   [{ SVC_SERVER__PROT: '1' }, '[svc.server] has no key prot'],

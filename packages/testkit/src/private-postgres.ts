@@ -6,25 +6,27 @@ import { type Defer, withTest } from './defer.ts'
 const SCRIPTS = new URL('../../../scripts/', import.meta.url)
 const READY_MS = 60_000
 
-interface Child {
-  program: { args: string[] }
+/** A process that `Processes` of scripts/ started. */
+export interface Child {
+  program: { command: string; args: string[]; cwd?: string; user?: object; name?: string }
   pid: number
   exited: Promise<unknown>
 }
 
-interface Processes {
+export interface Processes {
   start(program: Child['program']): Child
   stopAll(): Promise<void>
 }
 
-const load = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
+/** Loads a module of scripts/, which is no package. */
+export const loadScript = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
 
 /** Starts a private PostgreSQL whose address survives a restart. */
 export async function startPrivatePostgres(defer: Defer = withTest) {
   const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
-    load('process/processes.ts'),
-    load('stores/postgres.ts'),
-    load('testing/temporary-dir.ts'),
+    loadScript('process/processes.ts'),
+    loadScript('stores/postgres.ts'),
+    loadScript('testing/temporary-dir.ts'),
   ])
   const dir: string = temporaryDir()
   const processes: Processes = new Processes(dir)
@@ -51,7 +53,8 @@ export async function startPrivatePostgres(defer: Defer = withTest) {
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+/** True if a server accepts connections. */
+export async function answers(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url })
   try {
     await client.connect()

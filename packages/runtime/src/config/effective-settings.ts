@@ -40,8 +40,14 @@ function shown(path: string, value: unknown): string {
 
 const isEmpty = (value: unknown) => Array.isArray(value) && value.length === 0
 
+/** A URL of PostgreSQL with several hosts, which `URL` refuses: scheme, hosts with ports, path. */
+const SEVERAL_HOSTS =
+  /^(postgres(?:ql)?:\/\/)(?:[^@/?#,]*@)?([\w.:[\]-]+(?:,[\w.:[\]-]+)+)(\/[\w.-]*)?(?:\?.*)?$/
+
 /** Scheme, host, port and path; the query of a URL of PostgreSQL may hold a password too. */
 function withoutCredentials(text: string): string {
+  const [, scheme, hosts, path = ''] = SEVERAL_HOSTS.exec(text) ?? []
+  if (scheme && hosts) return JSON.stringify(scheme + hosts + path)
   if (!URL.canParse(text)) return '(hidden)'
   const { protocol, host, pathname } = new URL(text)
   return JSON.stringify(`${protocol}//${host}${pathname === '/' ? '' : pathname}`)

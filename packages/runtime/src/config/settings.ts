@@ -187,6 +187,7 @@ export const Settings = table({
   rpc,
   services,
   postgres: table({
+    /** May name several hosts, separated by commas: the one that accepts writes is used (postgres/writable-host.ts). */
     url: z.string().default('postgres://postgres@127.0.0.1:5432/postgres'),
     /** URL of the owner of the schemas, for migrations only; `url` then names the role of the service. */
     admin_url: z.string().optional(),

@@ -4,6 +4,7 @@ import { poolConnections, poolWaiting } from '../metrics/metrics.ts'
 import type { Logger } from '../process/log.ts'
 import { compile, type Sql, sql } from './sql.ts'
 import { readAtStart } from './wait-for-postgres.ts'
+import { connectionTo } from './writable-host.ts'
 
 declare const open: unique symbol
 
@@ -56,13 +57,13 @@ const types = {
 }
 
 /**
- * A pool of connections that see one schema. Ids come as 32 hex digits, `json` as its
+ * A pool of connections that see one schema, at the host of the URL that accepts writes. Ids come as 32 hex digits, `json` as its
  * text, absent values as undefined. Every wait has an end.
  */
 export function openDb(url: string, schema: string, options: DbOptions = {}): Db {
   const { statementMs = STATEMENT_MS } = options
   const pool = new pg.Pool({
-    connectionString: url,
+    ...connectionTo(url),
     options: `-c search_path=${schema} -c lock_timeout=${options.lockMs ?? 0}`,
     application_name: `windlass-${schema}`,
     types,

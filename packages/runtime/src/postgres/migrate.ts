@@ -1,9 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import pg from 'pg'
+import type pg from 'pg'
 import { loadSettingsOrExit } from '../config/load-settings.ts'
 import { grantRole } from './service-role.ts'
 import { waitForPostgres } from './wait-for-postgres.ts'
+import { clientFor } from './writable-host.ts'
 
 const LOCK_MS = 60_000
 /** First line of a file that was renamed after its release: the name under which databases record it. */
@@ -46,9 +47,7 @@ export async function migrate(
 }
 
 async function connect(url: string, schema: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, options: `-c search_path=${schema}` })
-  // A lost connection rejects the running statement; without a handler its event would end the process.
-  client.on('error', () => {})
+  const client = clientFor(url, { options: `-c search_path=${schema}` })
   await client.connect()
   return client
 }

@@ -1,8 +1,11 @@
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { Fault, unavailable } from '../faults.ts'
 
-/** SQLSTATE classes (PostgreSQL, appendix A) that report the state of the server, not an error of the statement. */
-const STATES = /^(08|53|55|57|40)/
+/**
+ * SQLSTATE classes (PostgreSQL, appendix A) that report the state of the server, not an error of the statement;
+ * 25006: it accepts no writes, as a standby, or while its disk is full.
+ */
+const STATES = /^(08|53|55|57|40|25006)/
 const CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
 const MESSAGES =
   /timeout|Connection terminated|Client has encountered a connection error|not queryable/

@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Logger } from '../process/log.ts'
 import type { Db } from './db.ts'
 import { sql } from './sql.ts'
+import { clientFor, hostUrls } from './writable-host.ts'
 
 /** SQLSTATEs: the role exists already, or another migration creates or alters it at the same time. */
 const RACES = new Set(['42710', '23505', 'XX000'])
@@ -15,7 +16,7 @@ const PAUSE_MS = 50
  * the schema, and be allowed to make roles unless this one is there.
  */
 export async function grantRole(admin: pg.Client, schema: string, url: string): Promise<void> {
-  const { username, password } = new URL(url)
+  const { username, password } = new URL(hostUrls(url).urls[0] ?? url)
   const [name, secret] = [decodeURIComponent(username), decodeURIComponent(password)]
   const role = pg.escapeIdentifier(name)
   const known = await admin.query('select from pg_roles where rolname = $1', [name])
@@ -48,8 +49,7 @@ async function retryOnRace(admin: pg.Client, statement: string): Promise<void> {
 
 /** True unless the server rejects the password; other errors are thrown. */
 async function canLogIn(url: string): Promise<boolean> {
-  const client = new pg.Client({ connectionString: url })
-  client.on('error', () => {})
+  const client = clientFor(url)
   try {
     await client.connect()
     await client.end()
