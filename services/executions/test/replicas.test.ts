@@ -43,6 +43,25 @@ test('requeued by another replica: its worker is refused here', async () => {
   expect((await get(here, execution_id)).state).toBe('SCHEDULED')
 })
 
+test('C9: a checkpoint of many events repeated at another replica: each event is in the log once', async () => {
+  const { here, there } = await twins()
+  const { execution_id } = await run(here)
+  const w = worker(here)
+  await w.lease()
+  await w.claim(execution_id)
+  // The entries before and after the first 32 are found in different ways.
+  const events = Array.from({ length: 40 }, () => event('TASK_STARTED'))
+  await w.report(execution_id, 'RUNNING', { generation: 1, events })
+  const later = event('TASK_STARTED')
+  await worker(there, w.worker_name).report(execution_id, 'RUNNING', {
+    generation: 1,
+    events: [...events, later],
+  })
+  const { entries } = await here.log({ execution_id, after_seq: 0, limit: 0 })
+  const ids = entries.flatMap(({ type, event_id }) => (type === 'TASK_STARTED' ? [event_id] : []))
+  expect(ids).toEqual([...events, later].map(({ event_id }) => event_id))
+})
+
 test('an event received by another replica is not appended again', async () => {
   const { here, there } = await twins()
   const { execution_id } = await run(here)

@@ -16,13 +16,31 @@ export interface EventKey {
 }
 export type EventRef = Pick<EventKey, 'execution_id' | 'event_id'>
 
-/** Events of these ids that the logs have already. */
-export const findKnown = (tx: Tx, keys: readonly EventRef[]) =>
-  tx.rows<EventKey>(sql`
+/**
+ * Entries that the logs have of these: among the first 32 of each log by its primary key, which costs short
+ * logs no index of their own, and in the rest by the partial index `events_of_long_logs`. The planner
+ * compares the literal with the predicate of the index; `is true` keeps it from joining the ids instead of hashing them.
+ */
+export function knownOf(keys: readonly EventRef[]): Sql {
+  const ids = [...new Set(keys.map((key) => key.execution_id))]
+  const wanted = sql`
+    unnest(${keys.map((key) => key.execution_id)}::uuid[],
+           ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)`
+  return sql`
     select e.execution_id, e.event_id, e.type
-      from unnest(${keys.map((key) => key.execution_id)}::uuid[],
-                  ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)
-      join events e using (execution_id, event_id)`)
+      from unnest(${ids}::uuid[]) as log(id) cross join lateral (
+        select execution_id, event_id, type from events
+         where execution_id = log.id and seq <= 32) as e
+     where ((e.execution_id, e.event_id) in (select k.execution_id, k.event_id from ${wanted})) is true
+     union all
+    select k.execution_id, e.event_id, e.type
+      from ${wanted} cross join lateral (
+        select event_id, type from events
+         where execution_id = k.execution_id and event_id = k.event_id and seq > 32) as e`
+}
+
+/** Events of these ids that the logs have already. */
+export const findKnown = (tx: Tx, keys: readonly EventRef[]) => tx.rows<EventKey>(knownOf(keys))
 
 const COLUMNS: Column<StoredEntry>[] = [
   ['execution_id', 'uuid', (entry) => entry.execution_id],

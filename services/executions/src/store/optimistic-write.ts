@@ -16,15 +16,13 @@ export interface RowWithEvents extends Execution {
 /** Rows without a lock, each with its known events, in one snapshot. */
 export const readWithEvents = (db: Db, ids: readonly string[], events: readonly log.EventRef[]) =>
   db.rows<RowWithEvents>(sql`
-    select ${forChange}, known.types as known_types, known.ids as known_ids
+    with known as materialized (${log.knownOf(events)})
+    select ${forChange}, of_row.types as known_types, of_row.ids as known_ids
       from executions e
      cross join lateral (
-       select coalesce(array_agg(k.type), '{}') as types,
-              coalesce(array_agg(k.event_id), '{}') as ids
-         from unnest(${events.map((event) => event.execution_id)}::uuid[],
-                     ${events.map((event) => event.event_id)}::text[]) as wanted(id, event_id)
-         join events k on k.execution_id = e.execution_id and k.event_id = wanted.event_id
-        where wanted.id = e.execution_id) as known
+       select coalesce(array_agg(known.type), '{}') as types,
+              coalesce(array_agg(known.event_id), '{}') as ids
+         from known where known.execution_id = e.execution_id) as of_row
      where e.execution_id = any(${ids}::uuid[])`)
 
 /**
