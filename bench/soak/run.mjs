@@ -1,11 +1,13 @@
 // Sizes and memory over time, under a steady load with retention:
 //   npm run test:soak -- 30 soak.csv        (minutes; file; IN_FLIGHT=16)
+// The samples go to the file as they are taken, and at the end to a plot with its name (soak.svg).
 // Executions are deleted a minute after their end. Fails if, after the first third, the tables or the
 // memory of a service still grow.
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { residentMiB } from '../lib/memory.mjs'
+import { plotSvg } from '../lib/plot.mjs'
 import { table } from '../lib/report.mjs'
 import { sizeReader, totalBytes } from '../lib/sizes.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
@@ -31,6 +33,7 @@ Object.assign(process.env, {
 })
 
 const { samples, executions } = await withSystem({ workers: 0 }, soak)
+if (file !== undefined) writeFileSync(file.replace(/(\.csv)?$/, '.svg'), plot(samples))
 report(samples, executions)
 
 async function soak({ url, home, infra, pids }) {
@@ -82,6 +85,27 @@ function write(stored) {
   const line = (values) => `${values.join(',')}\n`
   if (stored.length === 1) writeFileSync(file, line(Object.keys(newest)))
   appendFileSync(file, line(Object.values(newest).map((value) => Math.round(value * 100) / 100)))
+}
+
+/** Columns of a sample that are no process. */
+const NO_PROCESS = new Set([
+  ...['seconds', 'tables_mib', 'executions_mib', 'events_mib', 'live', 'dead', 'wal_mib'],
+])
+
+function plot(stored) {
+  const x = { name: 'minutes', values: stored.map(({ seconds }) => seconds / 60) }
+  const series = (names) =>
+    names.map((name) => ({
+      name: name.replace(/_mib$/, ''),
+      values: stored.map((one) => one[name] ?? 0),
+    }))
+  const processes = Object.keys(stored[0]).filter((name) => !NO_PROCESS.has(name))
+  const sizes = ['tables_mib', 'executions_mib', 'events_mib']
+  return plotSvg([
+    { title: 'Tables and indexes of executions, MiB', x, series: series(sizes) },
+    { title: 'Rows of executions', x, series: series(['live', 'dead']) },
+    { title: 'Resident memory, MiB', x, series: series(processes) },
+  ])
 }
 
 function report(stored, count) {
