@@ -19,7 +19,7 @@ async function setup() {
       source,
       worker_name,
       { $case: 'worker_evicted', value: { worker_name, connection_generation: 1 } },
-      event_id,
+      { event_id },
     )
   return { bus, source, event, consumer: { durable: source, subject: `${source}.>` } }
 }

@@ -147,7 +147,9 @@ test.skipIf(!hasNats).each(['', 'one', 'two'])(
     const evicted = { durable: 'executions-dispatcher', subject: 'dispatcher.worker_evicted' }
     onTestFinished(executions.consumeDurable(evicted, hear))
     const say = (service: keyof typeof buses, $case: string, value: object, id: string) =>
-      buses[service].publishDurable([toDurableMessage(service, 'x', { $case, value } as never, id)])
+      buses[service].publishDurable([
+        toDurableMessage(service, 'x', { $case, value } as never, { event_id: id }),
+      ])
     const ended = { execution_id: 'x', state: 'COMPLETED', schedule_id: '' }
     await say('executions', 'execution_finished', ended, 'e1')
     await say('catalog', 'workflow_deleted', { namespace: 'a', name: 'x', version: 0 }, 'c1')

@@ -7,12 +7,12 @@ import type { Tool } from './tool.ts'
 
 const MAX_ERROR_CHARS = 10_000
 
-/** Runs a tool for a caller and returns the JSON text of its result; a failure is a result too. */
+/** Runs a tool for a caller and returns the JSON text of its result; a failure is a result too, and reported to `onError`. */
 export async function callTool(
   { api, serverUrl }: { api: ApiClient; serverUrl: string },
   tool: Tool,
   args: Record<string, unknown>,
-  caller: ApiCaller,
+  { onError, ...caller }: ApiCaller & { onError(error: unknown): void },
 ): Promise<string> {
   const begunMs = performance.now()
   let outcome = 'ok'
@@ -20,6 +20,7 @@ export async function callTool(
     return tool.result(await api.call(tool.request(args), caller), args)
   } catch (error) {
     outcome = 'failed'
+    onError(error)
     const text = toErrorText(tool, args, error, serverUrl).slice(0, MAX_ERROR_CHARS)
     return toJsonObject({ success: 'false', error: quote(text) })
   } finally {

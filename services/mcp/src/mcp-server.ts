@@ -13,12 +13,15 @@ import { callTool } from './call-tool.ts'
 import { type ProgressContext, startProgress } from './progress.ts'
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
+import { traceparentOfCall, traceTool } from './trace-tool.ts'
 import { VERSION } from './version.ts'
 
 export interface Backend {
   name: string
   api: ApiClient
   serverUrl: string
+  /** False: the `traceparent` of clients is ignored. */
+  acceptsContext: boolean
 }
 
 /** The client's request as the transport delivers it. */
@@ -90,7 +93,7 @@ export function createMcpServer(backend: Backend, authorizationOf: Authorization
 
 async function handleCall(
   backend: Backend,
-  { name, arguments: args = {} }: CallToolRequest['params'],
+  { name, arguments: args = {}, _meta }: CallToolRequest['params'],
   extra: RequestExtra,
   authorizationOf: AuthorizationOf,
 ): Promise<CallToolResult> {
@@ -103,9 +106,13 @@ async function handleCall(
   }
   const stopProgress = entry.tool.waits ? startProgress(extra) : undefined
   try {
-    const authorization = authorizationOf(extra.requestInfo?.headers)
-    const caller = { authorization, signal: extra.signal }
-    const text = await callTool(backend, entry.tool, parsed.data, caller)
+    const received = extra.requestInfo?.headers
+    const authorization = authorizationOf(received)
+    const traceparent = backend.acceptsContext ? traceparentOfCall(_meta, received) : undefined
+    const text = await traceTool(name, traceparent, (headers, onError) => {
+      const caller = { authorization, headers, signal: extra.signal, onError }
+      return callTool(backend, entry.tool, parsed.data, caller)
+    })
     return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }
   } finally {
     stopProgress?.()

@@ -12,9 +12,10 @@ const DRAIN_MS = 5_000
 
 /** Serves MCP over the configured transport: streamable HTTP, or standard input and output. */
 export async function start(settings: Settings, runtime: Runtime): Promise<Record<string, number>> {
-  const { mcp, server } = settings
+  const { mcp, server, telemetry } = settings
   const { name, server_url: serverUrl } = mcp
-  const backend = { name, serverUrl, api: createApiClient(serverUrl) }
+  const api = createApiClient(serverUrl)
+  const backend = { name, serverUrl, api, acceptsContext: telemetry.accept_client_context }
   if (mcp.transport === 'stdio') {
     await serveStdio(backend, callerToken(), runtime)
     return {}

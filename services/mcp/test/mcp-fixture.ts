@@ -24,8 +24,8 @@ export async function connectOverHttp(env: Record<string, string> = {}) {
     ...env,
   })
   const url = `http://127.0.0.1:${ports.http}`
-  const connect = async (authorization?: string) => {
-    const headers: Record<string, string> = authorization === undefined ? {} : { authorization }
+  const connect = async (authorization?: string, more: Record<string, string> = {}) => {
+    const headers = { ...more, ...(authorization !== undefined && { authorization }) }
     const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
       requestInit: { headers },
     })

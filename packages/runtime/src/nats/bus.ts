@@ -22,6 +22,8 @@
  * - `max_ack_pending: 1` keeps the order through retries: a later event waits for the earlier one.
  * - A handler that keeps failing is retried after each pause of RETRY_MS; then the event is given up
  *   and logged, so that it cannot block those behind it. Polling of the consumer covers it.
+ * - An event of a traced cause carries its `traceparent` in the message itself, so that the outbox keeps it; its
+ *   handling is a span of that trace. Not in a header of NATS, of which servers since 2.11 begin traces of their own.
  * - Event ids deduplicate for DEDUPLICATION_MS. A relay that crashes between publish and delete
  *   repeats events with the same ids.
  *
@@ -48,6 +50,7 @@ import { Event } from '@windlass/proto/windlass/events/v1/events'
 import type { Logger } from 'pino'
 import type { Colocation } from '../process/colocation.ts'
 import { loop } from '../process/loop.ts'
+import { inSpanOf } from '../tracing/tracing.ts'
 import type { BusSubscription } from './best-effort.ts'
 import { assertStream, type StreamScope, scopeOf } from './event-stream.ts'
 import type { Handler } from './local-bus.ts'
@@ -178,11 +181,14 @@ async function consumeDurable(
   }
 }
 
-/** Handles one event. After the last retry it is given up: every event has a polling fallback, so only time is lost. */
+const CONSUMER = { kind: 'consumer', attributes: { 'messaging.system': 'nats' } } as const
+
+/** Handles one event, in a span of its trace. After the last retry it is given up: every event has a polling fallback, so only time is lost. */
 async function deliver(message: JsMsg, { handle, log }: ConsumeOptions): Promise<void> {
   const attempt = message.info.deliveryCount
   try {
-    await handle(Event.decode(message.data))
+    const event = Event.decode(message.data)
+    await inSpanOf(event.traceparent, `process ${event.body?.$case}`, CONSUMER, () => handle(event))
     message.ack()
   } catch (error) {
     const retryMs = RETRY_MS[attempt - 1]

@@ -50,9 +50,20 @@ interface Row {
 
 const MAX_BATCH_SIZE = 100
 
+/** Id of an event, if its cause determines it, and the trace context of its cause. */
+interface EventOptions {
+  event_id?: string
+  traceparent?: string | undefined
+}
+
 /** Encodes an event as a durable message: subject, id and bytes. */
-export function toDurableMessage(source: string, key: string, body: EventBody, event_id = newId()) {
-  const event: Event = { event_id, source, key, at: new Date(), body }
+export function toDurableMessage(
+  source: string,
+  key: string,
+  body: EventBody,
+  { event_id = newId(), traceparent }: EventOptions = {},
+) {
+  const event: Event = { event_id, source, key, at: new Date(), traceparent, body }
   return {
     event_id,
     subject: `events.${source}.${body.$case}`,
@@ -60,9 +71,17 @@ export function toDurableMessage(source: string, key: string, body: EventBody, e
   }
 }
 
+/** Service, key and trace context of what an event reports. */
+interface Origin {
+  source: string
+  key: string
+  traceparent?: string | undefined
+}
+
 /** Stores an event in the transaction that makes it true; it is published if, and only if, that commits. */
-export async function emit(tx: Tx, source: string, key: string, body: EventBody): Promise<void> {
-  const { event_id, subject, bytes } = toDurableMessage(source, key, body)
+export async function emit(tx: Tx, origin: Origin, body: EventBody): Promise<void> {
+  const { source, key, traceparent } = origin
+  const { event_id, subject, bytes } = toDurableMessage(source, key, body, { traceparent })
   await tx.run(
     sql`insert into outbox (event_id, subject, body) values (${event_id}, ${subject}, ${Buffer.from(bytes)})`,
   )

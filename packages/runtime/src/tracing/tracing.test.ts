@@ -1,12 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  type ReadableSpan,
-  SimpleSpanProcessor,
-} from '@opentelemetry/sdk-trace-base'
+import { recordSpans } from '@windlass/testkit/recorded-spans'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { loadSettings } from '../config/load-settings.ts'
@@ -14,7 +9,8 @@ import { Fault } from '../faults.ts'
 import { Teardown } from '../process/teardown.ts'
 import { startTracing } from './start-tracing.ts'
 import {
-  bindTracer,
+  beginTrace,
+  forwardedParent,
   inRequestSpan,
   inSpanOf,
   isTracing,
@@ -28,15 +24,6 @@ const TRACE = 'a'.repeat(32)
 const PARENT = `00-${TRACE}-${'b'.repeat(16)}-01`
 const UNSAMPLED = PARENT.replace(/01$/, '00')
 
-/** Traces this test; answers the spans that have ended. */
-function traced(): () => ReadableSpan[] {
-  const exporter = new InMemorySpanExporter()
-  const provider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] })
-  bindTracer(provider.getTracer('test'))
-  onTestFinished(() => bindTracer(undefined))
-  return () => exporter.getFinishedSpans()
-}
-
 /** Handles a request that makes a call in its context; answers that context. */
 async function request(traceparent: string | undefined, mayBegin = true) {
   let context: string | undefined
@@ -49,7 +36,7 @@ async function request(traceparent: string | undefined, mayBegin = true) {
 }
 
 test('a request with a traceparent: its span and those of its calls are below it', async () => {
-  const spans = traced()
+  const spans = recordSpans()
   const context = await request(PARENT)
   const [call, server] = spans()
   expect(server).toMatchObject({ name: 'request', parentSpanContext: { spanId: 'b'.repeat(16) } })
@@ -67,7 +54,7 @@ test.each([
   ['the version that the standard forbids', PARENT.replace(/^00/, 'ff'), true, 1],
   ['an id of zeros', `00-${'0'.repeat(32)}-${'b'.repeat(16)}-01`, true, 1],
 ])('traceparent of a request is %s: %#', async (_, traceparent, mayBegin, count) => {
-  const spans = traced()
+  const spans = recordSpans()
   expect((await request(traceparent, mayBegin)) !== undefined).toBe(count === 1)
   expect(spans()).toHaveLength(2 * count)
   for (const span of spans()) expect(span.spanContext().traceId).not.toBe(TRACE)
@@ -78,8 +65,51 @@ test('no tracer: code runs without a span, and nothing is propagated', async () 
   expect(await request(PARENT)).toBeUndefined()
 })
 
+test.each([
+  ['sampled', 1, 1, '01'],
+  ['not sampled', 0, 0, '00'],
+])('work that no request causes, %s: begins a trace or has no span', (_, ratio, count) => {
+  const spans = recordSpans(ratio)
+  const span = beginTrace('tick', { kind: 'producer' })
+  expect(span !== undefined).toBe(count === 1)
+  span?.end()
+  expect(spans()).toHaveLength(count)
+})
+
+test.each([
+  ['a sampled one', 1, undefined, /^00-\w{32}-\w{16}-01$/],
+  ['one that this process does not sample', 0, undefined, /^00-\w{32}-\w{16}-00$/],
+  ['one below a client that does not sample', 1, UNSAMPLED, new RegExp(`^00-${TRACE}-\\w{16}-00$`)],
+])(
+  'the context for another process that samples, of %s: tells it the decision',
+  async (_, ratio, received, wanted) => {
+    recordSpans(ratio)
+    const options = { kind: 'server' as const, traceparent: received, mayBegin: true }
+    const forwarded = await inRequestSpan('call', options, async (span) =>
+      forwardedParent(span, received),
+    )
+    expect(forwarded).toMatch(wanted)
+  },
+)
+
+test.each([
+  [PARENT, PARENT],
+  [UNSAMPLED, UNSAMPLED],
+  ['x', undefined],
+  [undefined, undefined],
+])(
+  'the context for another process, of a process that does not trace: %s is passed on as %s',
+  async (received, wanted) => {
+    const options = { kind: 'server' as const, traceparent: received, mayBegin: true }
+    const forwarded = await inRequestSpan('call', options, async (span) =>
+      forwardedParent(span, received),
+    )
+    expect(forwarded).toBe(wanted)
+  },
+)
+
 test('faults: named in the span, which is failed unless the caller is at fault', async () => {
-  const spans = traced()
+  const spans = recordSpans()
   for (const error of [new Fault('not_found', 'x'), new Fault('unavailable', 'x'), new Error('x')])
     await inSpanOf(PARENT, 'apply', { kind: 'server' }, () => Promise.reject(error)).catch(() => {})
   expect(
@@ -93,7 +123,7 @@ test('faults: named in the span, which is failed unless the caller is at fault',
 })
 
 test('a command of another trace: its span is linked to that of the execution', async () => {
-  const spans = traced()
+  const spans = recordSpans()
   const other = `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01`
   await inSpanOf(PARENT, 'apply', { kind: 'server' }, async (span) => {
     linkTo(span, other)

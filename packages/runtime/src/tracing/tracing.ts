@@ -3,8 +3,9 @@
  * function returns after one comparison, and nothing is allocated.
  *
  * Spans are explicit: one for each request of a client, for each call of another service on its behalf, for
- * each command of an execution, and for each dispatch. A span begins only below another one that is sampled,
- * except for requests of clients. So background loops have no spans, and an execution that is not traced costs
+ * each command of an execution, for each dispatch, for each start of a schedule's tick, and for the handling of an
+ * event. A span begins only below another one that is sampled, except for requests of clients and MCP clients and for
+ * ticks. So other background loops have no spans, and an execution that is not traced costs
  * nothing behind the gateway.
  *
  * The context is passed on as text, in the request context, the options of a call and the fields of a command.
@@ -52,6 +53,7 @@ const kinds = {
   client: SpanKind.CLIENT,
   server: SpanKind.SERVER,
   producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
   internal: SpanKind.INTERNAL,
 }
 
@@ -72,6 +74,16 @@ export function traceparentOf(span: Span): string | undefined {
   return traceFlags === TraceFlags.SAMPLED ? `00-${traceId}-${spanId}-01` : undefined
 }
 
+/**
+ * The context of a request for another process, which may sample for itself: that of the span, also if it is not
+ * sampled, else that of the sender if it is well-formed.
+ */
+export function forwardedParent(span: Span, received: string | undefined): string | undefined {
+  const { traceId, spanId, traceFlags } = span.spanContext()
+  if (traceId) return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`
+  return received && parseTraceParent(received) ? received : undefined
+}
+
 /** Trace id of a `traceparent` that this process has made or checked. */
 export const traceIdOf = (traceparent: string | undefined): string | undefined =>
   traceparent?.slice(3, 35)
@@ -80,16 +92,22 @@ export const traceIdOf = (traceparent: string | undefined): string | undefined =
  * Runs a request of a client in a span, below the given `traceparent` if it is well-formed. Without one,
  * the configured part of the requests begins a trace if `mayBegin`. Ends the span when `run` has settled.
  */
-export function inRequestSpan(
+export function inRequestSpan<T>(
   name: string,
   options: SpanOptions & { traceparent: string | undefined; mayBegin: boolean },
-  run: (span: Span) => Promise<void>,
-): Promise<void> {
+  run: (span: Span) => Promise<T>,
+): Promise<T> {
   const parent = options.traceparent ? parseTraceParent(options.traceparent) : null
   if (!tracer || !(parent ?? options.mayBegin)) return run(NO_SPAN)
   const above = parent ? withParent({ ...parent, isRemote: true }) : ROOT_CONTEXT
   const span = tracer.startSpan(name, sdkOptions(options), above)
-  return isSampled(span.spanContext()) ? runIn(span, run) : run(NO_SPAN)
+  return isSampled(span.spanContext()) ? runIn(span, run) : run(span)
+}
+
+/** Begins a trace of work that no request causes, for the configured part of it; `end` ends its span. */
+export function beginTrace(name: string, options: SpanOptions): Span | undefined {
+  const span = tracer?.startSpan(name, sdkOptions(options), ROOT_CONTEXT)
+  return span && isSampled(span.spanContext()) ? span : undefined
 }
 
 /** Runs in a span below that of a `traceparent`; without a sampled one, without a span. */

@@ -6,14 +6,20 @@ import { keyOf, lockWorkflow } from '../store/workflow-versions.ts'
 import { workflowNotFound } from './workflow-not-found.ts'
 
 /** Deletes one version of a workflow, or all with version 0, and emits the event. Returns the count. */
-export async function deleteVersions(tx: Tx, { version, ...name }: DeleteRequest): Promise<number> {
+export async function deleteVersions(
+  tx: Tx,
+  { version, ...name }: DeleteRequest,
+  traceparent?: string,
+): Promise<number> {
   await lockWorkflow(tx, name)
   const deleted = await versions.remove(tx, name, version)
   if (deleted === 0) throw workflowNotFound(name, version)
   const left = version !== 0 && (await versions.hasVersions(tx, name))
-  await emit(tx, 'catalog', keyOf(name), {
-    $case: 'workflow_deleted',
-    value: { ...name, version: left ? version : 0 },
-  })
+  const value = { ...name, version: left ? version : 0 }
+  await emit(
+    tx,
+    { source: 'catalog', key: keyOf(name), traceparent },
+    { $case: 'workflow_deleted', value },
+  )
   return deleted
 }

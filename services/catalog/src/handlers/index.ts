@@ -45,7 +45,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
 
     async register(request, call) {
       const workflows = await analyse(request.source)
-      const upload = { ...request, uploader: callerOf(call) }
+      const upload = { ...request, uploader: callerOf(call), traceparent: call.traceparent }
       const stored = await caches.commitAndInvalidate((tx) => register(tx, workflows, upload))
       return {
         workflows: workflows.map((workflow, i) => ({
@@ -82,9 +82,9 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
       return { workflows }
     },
 
-    delete: async (request) => ({
+    delete: async (request, { traceparent }) => ({
       deleted: await caches.commitAndInvalidate((tx) =>
-        deleteVersions(tx, { ...toExactName(request), version: request.version }),
+        deleteVersions(tx, { ...toExactName(request), version: request.version }, traceparent),
       ),
     }),
   }

@@ -14,6 +14,9 @@ type StoredVersion = Pick<
   'id' | 'version' | 'created_at' | 'created_by' | 'created_by_issuer'
 >
 
+/** An upload with its caller and trace context. */
+type Upload = RegisterRequest & { uploader: Caller; traceparent?: string | undefined }
+
 /**
  * Stores a new version of each declared workflow, in source order, and emits the events. With
  * `if_changed` a workflow whose latest version has the same source keeps that version.
@@ -21,7 +24,7 @@ type StoredVersion = Pick<
 export async function register(
   tx: Tx,
   declared: DeclaredWorkflow[],
-  { source, if_changed, uploader }: RegisterRequest & { uploader: Caller },
+  { source, if_changed, uploader, traceparent }: Upload,
 ): Promise<StoredVersion[]> {
   const { subject: created_by, issuer: created_by_issuer } = uploader
   const sha256 = hashSource(source)
@@ -36,7 +39,8 @@ export async function register(
       id: newId(),
       version: numbers.get(keyOf(workflow)) as number,
     }))
-  const created = await storeVersions(tx, fresh, source, { sha256, created_by, created_by_issuer })
+  const by = { sha256, created_by, created_by_issuer }
+  const created = await storeVersions(tx, { fresh, source, traceparent }, by)
   return declared.map(
     (workflow) => (kept.get(keyOf(workflow)) ?? created.get(keyOf(workflow))) as StoredVersion,
   )
@@ -44,8 +48,11 @@ export async function register(
 
 async function storeVersions(
   tx: Tx,
-  fresh: versions.NewVersion[],
-  source: Buffer,
+  {
+    fresh,
+    source,
+    traceparent,
+  }: { fresh: versions.NewVersion[] } & Pick<Upload, 'source' | 'traceparent'>,
   { sha256, ...by }: versions.Upload,
 ): Promise<Map<string, StoredVersion>> {
   if (fresh.length === 0) return new Map()
@@ -53,10 +60,11 @@ async function storeVersions(
   const { created_at } = (await versions.insert(tx, fresh, { sha256, ...by })) ?? {}
   await Promise.all(
     fresh.map(({ id, namespace, name, version }) =>
-      emit(tx, 'catalog', keyOf({ namespace, name }), {
-        $case: 'workflow_changed',
-        value: { workflow_id: id, namespace, name, version },
-      }),
+      emit(
+        tx,
+        { source: 'catalog', key: keyOf({ namespace, name }), traceparent },
+        { $case: 'workflow_changed', value: { workflow_id: id, namespace, name, version } },
+      ),
     ),
   )
   return new Map(

@@ -48,10 +48,14 @@ async function evictWith(
     const gone = await select(tx)
     await Promise.all(
       lostConnections(gone).map(({ name: worker_name, connection_generation }) =>
-        emit(tx, 'dispatcher', worker_name, {
-          $case: 'worker_evicted',
-          value: { worker_name, connection_generation },
-        }),
+        emit(
+          tx,
+          { source: 'dispatcher', key: worker_name },
+          {
+            $case: 'worker_evicted',
+            value: { worker_name, connection_generation },
+          },
+        ),
       ),
     )
     return gone

@@ -87,6 +87,8 @@ export async function relayTerminalEvents(db: Db, bus: Bus): Promise<boolean> {
 
 function toFinishedMessage(row: cursor.FinishedExecution) {
   const { execution_id, seq, state, workflow_namespace, workflow_name, schedule_id = '' } = row
+  // Consumers do nothing for an execution that no schedule has started: not worth a span.
+  const traceparent = schedule_id ? row.traceparent : undefined
   return toDurableMessage(
     'executions',
     execution_id,
@@ -94,6 +96,6 @@ function toFinishedMessage(row: cursor.FinishedExecution) {
       $case: 'execution_finished',
       value: { execution_id, state, workflow_namespace, workflow_name, schedule_id },
     },
-    `${execution_id}:${seq}`,
+    { event_id: `${execution_id}:${seq}`, traceparent },
   )
 }

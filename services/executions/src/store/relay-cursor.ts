@@ -10,6 +10,8 @@ export interface FinishedExecution {
   workflow_namespace: string
   workflow_name: string
   schedule_id?: string
+  /** Context of a traced execution. */
+  traceparent?: string
 }
 
 /**
@@ -50,7 +52,7 @@ export const listAfterCursor = (tx: Tx, name: CursorName, limit: number, after?:
   tx.rows<FinishedExecution>(sql`
     with cursor as (${after ? asRow(after) : storedPosition(name)})
     select e.xid::text as xid, e.execution_id, e.seq, x.state, x.workflow_namespace,
-           x.workflow_name, x.schedule_id
+           x.workflow_name, x.schedule_id, x.traceparent
       from cursor c, events e join executions x using (execution_id)
      where (e.xid, e.execution_id, e.seq) > (c.xid, c.execution_id, c.seq)
        and e.xid < pg_snapshot_xmin(pg_current_snapshot())

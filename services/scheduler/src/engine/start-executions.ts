@@ -19,6 +19,7 @@ import type { SchedulerDeps } from './deps.ts'
 import { SUBMIT_MS } from './lease.ts'
 import { applyOverlapPolicy } from './overlap-policy.ts'
 import { failedOutcome, skippedOutcome, startedOutcome } from './tick-outcomes.ts'
+import { traceTick } from './trace-tick.ts'
 
 const RESOLVE_MS = 2_000
 const CALLS_AT_ONCE = 16
@@ -174,11 +175,17 @@ async function submit(deps: SchedulerDeps, chunk: StartableTick[]): Promise<tick
     return problem === undefined
   })
   if (startable.length === 0) return refused
-  const commands = startable.map((item) => toCreateCommand(item, inputOf(item), serviceIdentity))
+  const traces = startable.map(({ firing }) => traceTick(firing))
+  const commands = startable.map((item, i) => ({
+    ...toCreateCommand(item, inputOf(item), serviceIdentity),
+    traceparent: traces[i]?.traceparent,
+  }))
   try {
     const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
+    for (const [i, trace] of traces.entries()) trace.end(results[i])
     return [...refused, ...startable.flatMap((item, i) => toOutcomes(item, results[i]))]
   } catch (error) {
+    for (const trace of traces) trace.end(undefined, error)
     log.warn({ err: error, commands: commands.length }, 'failed to start scheduled executions')
     return refused
   }

@@ -14,7 +14,11 @@ export interface Event {
   source: string;
   /** Events with the same key are delivered in commit order. */
   key: string;
-  at: Date | undefined;
+  at:
+    | Date
+    | undefined;
+  /** W3C trace context of what caused it; absent unless that is traced. */
+  traceparent?: string | undefined;
   body:
     | { $case: "execution_finished"; value: ExecutionFinished }
     | { $case: "workflow_changed"; value: WorkflowChanged }
@@ -53,7 +57,7 @@ export interface WorkerEvicted {
 }
 
 function createBaseEvent(): Event {
-  return { event_id: "", source: "", key: "", at: undefined, body: undefined };
+  return { event_id: "", source: "", key: "", at: undefined, traceparent: undefined, body: undefined };
 }
 
 export const Event: MessageFns<Event> = {
@@ -69,6 +73,9 @@ export const Event: MessageFns<Event> = {
     }
     if (message.at !== undefined) {
       Timestamp.encode(toTimestamp(message.at), writer.uint32(34).fork()).join();
+    }
+    if (message.traceparent !== undefined) {
+      writer.uint32(42).string(message.traceparent);
     }
     switch (message.body?.$case) {
       case "execution_finished":
@@ -130,6 +137,14 @@ export const Event: MessageFns<Event> = {
             }
 
             message.at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.traceparent = reader.string();
             continue;
           }
           case 10: {
