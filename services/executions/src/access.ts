@@ -42,6 +42,7 @@ export const history: RpcAccess<typeof HistoryService> = {
   queueDepths: allow('gateway'),
   planFork: allow('gateway'),
   compare: allow('gateway'),
+  listChanges: allow('gateway'),
 }
 
 /** The gateway checks that a worker holds the claim, and that a reader may read the execution. */

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest'
 import { setup } from './executions-fixture.ts'
 
 export const ALL = { all: true, workflows: [], ids: [] }
-const NO_FILTER: SearchRequest = {
+export const NO_FILTER: SearchRequest = {
   visible: ALL,
   states: [],
   ...{ workflow_namespace: '', workflow_name: '', workflow_version: 0 },

@@ -3,6 +3,7 @@ import type { Handlers } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { createCompareHandler } from './compare-executions.ts'
 import { logHandlers } from './execution-logs.ts'
+import { createListChangesHandler } from './list-changes.ts'
 import { createPlanForkHandler } from './plan-forks.ts'
 import { createSearchHandler } from './search-executions.ts'
 import { statisticsHandlers } from './statistics.ts'
@@ -14,4 +15,5 @@ export const historyHandlers = (db: Db): Handlers<typeof HistoryService> => ({
   ...statisticsHandlers(db),
   planFork: createPlanForkHandler(db),
   compare: createCompareHandler(db),
+  listChanges: createListChangesHandler(db),
 })

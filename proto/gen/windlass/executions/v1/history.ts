@@ -12,6 +12,39 @@ import { Visibility } from "../../access/v1/visibility.ts";
 import { Requirement } from "../../matching/v1/matching.ts";
 import { LogEntry } from "./executions.ts";
 
+export interface ListChangesRequest {
+  /** Visibility and filters; order, page and cursor count for nothing. */
+  search:
+    | SearchRequest
+    | undefined;
+  /** Among these executions, at most 1,000. Empty: among all. */
+  execution_ids: string[];
+  /** With a change since then; absent: whenever it was. */
+  since:
+    | Date
+    | undefined;
+  /** Executions that are listed, those with the newest change. */
+  limit: number;
+}
+
+export interface ListChangesResponse {
+  rows: ChangedRow[];
+  /** Executions that the request is for; more than `rows` if it had more than `limit`. */
+  total: number;
+  /** True if others may have changed that were not read. */
+  cut: boolean;
+  /** Time of the database at the read. */
+  as_of: Date | undefined;
+}
+
+export interface ChangedRow {
+  row:
+    | ExecutionRow
+    | undefined;
+  /** False: it matches those filters only that never change for an execution, as its workflow. */
+  matches: boolean;
+}
+
 export interface PlanForkRequest {
   execution_id: string;
   after_seq: number;
@@ -311,6 +344,221 @@ export interface ExecutionRow_TagsEntry {
   key: string;
   value: string;
 }
+
+function createBaseListChangesRequest(): ListChangesRequest {
+  return { search: undefined, execution_ids: [], since: undefined, limit: 0 };
+}
+
+export const ListChangesRequest: MessageFns<ListChangesRequest> = {
+  encode(message: ListChangesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.search !== undefined) {
+      SearchRequest.encode(message.search, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.execution_ids) {
+      writer.uint32(18).string(v!);
+    }
+    if (message.since !== undefined) {
+      Timestamp.encode(toTimestamp(message.since), writer.uint32(26).fork()).join();
+    }
+    if (message.limit !== 0) {
+      writer.uint32(32).int32(message.limit);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListChangesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListChangesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.search = SearchRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.execution_ids.push(reader.string());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.since = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListChangesResponse(): ListChangesResponse {
+  return { rows: [], total: 0, cut: false, as_of: undefined };
+}
+
+export const ListChangesResponse: MessageFns<ListChangesResponse> = {
+  encode(message: ListChangesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.rows) {
+      ChangedRow.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0) {
+      writer.uint32(16).int64(message.total);
+    }
+    if (message.cut !== false) {
+      writer.uint32(24).bool(message.cut);
+    }
+    if (message.as_of !== undefined) {
+      Timestamp.encode(toTimestamp(message.as_of), writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListChangesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListChangesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.rows.push(ChangedRow.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = longToNumber(reader.int64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.cut = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.as_of = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseChangedRow(): ChangedRow {
+  return { row: undefined, matches: false };
+}
+
+export const ChangedRow: MessageFns<ChangedRow> = {
+  encode(message: ChangedRow, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.row !== undefined) {
+      ExecutionRow.encode(message.row, writer.uint32(10).fork()).join();
+    }
+    if (message.matches !== false) {
+      writer.uint32(16).bool(message.matches);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ChangedRow {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseChangedRow();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.row = ExecutionRow.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.matches = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBasePlanForkRequest(): PlanForkRequest {
   return { execution_id: "", after_seq: 0 };
@@ -2991,6 +3239,16 @@ export const HistoryService = {
     responseSerialize: (value: CompareResponse): Buffer => Buffer.from(CompareResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): CompareResponse => CompareResponse.decode(value),
   },
+  /** Lists executions that have changed, for a reader that follows a list. */
+  listChanges: {
+    path: "/windlass.executions.v1.History/ListChanges" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListChangesRequest): Buffer => Buffer.from(ListChangesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListChangesRequest => ListChangesRequest.decode(value),
+    responseSerialize: (value: ListChangesResponse): Buffer => Buffer.from(ListChangesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListChangesResponse => ListChangesResponse.decode(value),
+  },
 } as const;
 
 export interface HistoryServer extends UntypedServiceImplementation {
@@ -3010,6 +3268,8 @@ export interface HistoryServer extends UntypedServiceImplementation {
   planFork: handleUnaryCall<PlanForkRequest, PlanForkResponse>;
   /** Compares the calls of two executions. */
   compare: handleUnaryCall<CompareRequest, CompareResponse>;
+  /** Lists executions that have changed, for a reader that follows a list. */
+  listChanges: handleUnaryCall<ListChangesRequest, ListChangesResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {
