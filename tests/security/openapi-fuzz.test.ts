@@ -23,7 +23,9 @@ const CHECKS = [
 ]
 
 /** Streams that end only with their execution or worker. */
-const ENDLESS = ['/executions/{execution_id}/events', '/workers/{name}/connect']
+const ENDLESS = [
+  ...['/events/stream', '/executions/{execution_id}/events', '/workers/{name}/connect'],
+]
 
 test(
   'requests generated from the OpenAPI document: every answer is documented, none is 500',

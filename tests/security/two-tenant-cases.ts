@@ -119,6 +119,7 @@ export const OPERATIONS: Record<string, Operation> = {
     exempt: 'sessions belong to a principal; services/gateway/test/console-sessions.test.ts tries those of another',
   },
   'GET /docs': {},
+  'GET /events/stream': { also: ['?topics=executions,workers,schedules,approvals', '?filter=namespace%3Done'] },
   'GET /executions': {
     also: [
       ...['?namespace=one', `?workflow_name=${THEIRS.workflow_name}`, '?state=running', '?limit=1'],

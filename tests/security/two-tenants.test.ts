@@ -4,6 +4,7 @@ import type { Route } from '@windlass/gateway/route/route'
 import { routes } from '@windlass/gateway/routes/index'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.ts'
+import { followLists } from './follow-lists.ts'
 import { idleWorker } from './idle-worker.ts'
 import { hourly } from './invalid-schedule-cases.ts'
 import { callTool } from './mcp-client.ts'
@@ -196,6 +197,27 @@ test.each((routes as readonly Route[]).filter(({ isPage }) => !isPage))(
     expect(Number(status) >= 400).toBe(isRefused)
   },
 )
+
+test('A6: streams of lists: each tenant gets the changes of its own objects only', async () => {
+  const [ofOne, ofTwo] = [await followLists(auth, one), await followLists(auth, two)]
+  const run = (path: string, token: string) =>
+    auth.requestOk(`POST /workflows/${path}/run/async`, { token, body: 'x' })
+  const { execution_id: theirs = '' } = await run(`one/${THEIRS.workflow_name}`, one)
+  const schedule = {
+    name: 'followed',
+    workflow_name: `one/${THEIRS.workflow_name}`,
+    schedule_config: hourly,
+  }
+  await auth.requestOk('POST /schedules', { token: one, body: schedule })
+  await expect.poll(ofOne.text, { timeout: HANG_LIMIT_MS }).toContain(theirs)
+  await expect.poll(ofOne.text, { timeout: HANG_LIMIT_MS }).toContain('followed')
+  // The change of their own comes after those of the other tenant.
+  const { execution_id: own = '' } = await run('two/own', two)
+  await expect.poll(ofTwo.text, { timeout: HANG_LIMIT_MS }).toContain(own)
+  expect(ofTwo.text()).not.toContain(theirs)
+  expect(ofTwo.text()).not.toMatch(/secret-|followed/)
+  expect(ofOne.text()).not.toContain(own)
+})
 
 test('worker of other work: no call for an execution that it does not hold', async () => {
   const run = `POST /workflows/one/${THEIRS.workflow_name}/run/async`

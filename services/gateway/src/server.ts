@@ -3,7 +3,7 @@ import { openServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { openBus } from '@windlass/runtime/nats/bus'
+import { type Bus, openBus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
@@ -28,6 +28,7 @@ import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/start-server.ts'
 import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
+import { ListFeed } from './live/list-feed.ts'
 import { Replies } from './live/replies.ts'
 import type { BodyParser } from './route/body-parser.ts'
 import type { BodyLimits } from './route/body-sizes.ts'
@@ -60,6 +61,21 @@ interface WorkerClientsDeps extends Pick<Runtime, 'log' | 'teardown'> {
   serviceIdentity: ServiceIdentity
 }
 
+interface LiveOptions extends Pick<Runtime, 'log' | 'teardown'> {
+  bus: Bus
+  executions: ExecutionsClient
+  replies: Replies
+}
+
+/** Creates what requests wait for changes with. */
+function openLive({ bus, executions, replies, log, teardown }: LiveOptions) {
+  const subscriptions = new ExecutionSubscriptions(bus, { executions, replies, log })
+  teardown.add('subscriptions', () => subscriptions.stop())
+  const listFeed = new ListFeed({ bus, log })
+  teardown.add('lists', () => listFeed.stop())
+  return { subscriptions, listFeed }
+}
+
 async function openGatewayBus({ nats }: Settings, { log, teardown, colocation }: Runtime) {
   const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
   teardown.add('bus', () => bus.close())
@@ -88,9 +104,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   })
   const auditLog = new AuditLog(clients.audit, serviceIdentity, log)
   teardown.add('audit log', () => auditLog.stop())
-  const subscriptions = new ExecutionSubscriptions(bus, { executions, replies, log })
-  teardown.add('subscriptions', () => subscriptions.stop())
-
+  const { subscriptions, listFeed } = openLive({ bus, executions, replies, log, teardown })
   const readAuth = createGenerationReader(redis, 'auth')
   const readCatalog = createGenerationReader(redis, 'catalog')
   const caches = createCaches(settings.workers, { ...clients, readAuth, readCatalog })
@@ -113,6 +127,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     ...createWorkerClients(settings, { clients, executions, serviceIdentity, log, teardown }),
     signCaller: serviceIdentity.signCaller,
     subscriptions,
+    listFeed,
     health,
     readiness,
     bus,

@@ -45,7 +45,7 @@ interface FoundChange extends Partial<Change> {
   cut?: boolean
 }
 
-/** Lists changed executions, those with the newest change first. */
+/** Lists changed executions: those that match first, and of these those with the newest change. */
 export async function listChanges(db: Db, request: ChangesRequest): Promise<Changes> {
   const { filter, visible, since, limit } = request
   const constant = constantPartOf(filter)
@@ -56,12 +56,13 @@ export async function listChanges(db: Db, request: ChangesRequest): Promise<Chan
         from found join executions e using (execution_id)
        where ${isVisible(visible)} and ${matches(constant)}
          ${since ? sql`and e.updated_at >= ${since}` : sql``}),
-    picked as (select * from changed order by changed_at desc, execution_id limit ${limit})
+    picked as (
+      select * from changed order by matches desc, changed_at desc, execution_id limit ${limit})
     select now() as as_of, (select count(*) from changed) as total,
            (select coalesce(bool_or(is_last), false) from found) as cut,
            picked.matches, ${listedColumns}
       from (select 1) as one left join (picked join executions e using (execution_id)) on true
-     order by picked.changed_at desc, e.execution_id`)
+     order by picked.matches desc, picked.changed_at desc, e.execution_id`)
   const [first] = rows
   if (!first) throw new Error('no row with the time of the database')
   const changes = rows.filter((row): row is FoundChange & Change => row.execution_id !== undefined)

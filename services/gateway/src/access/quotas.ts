@@ -33,9 +33,9 @@ export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teard
   ]
   return {
     limits: quotas,
-    /** Counts an open event stream; returns the release. */
-    takeStream: (caller: Caller, namespace: string) =>
-      streams.take(holders('event_streams', caller, [namespace])),
+    /** Counts an open event stream, of one namespace or of none; returns the release. */
+    takeStream: (caller: Caller, ...namespaces: string[]) =>
+      streams.take(holders('event_streams', caller, namespaces)),
     /** Counts a run or resume that waits for its result; returns the release. */
     takeWait: (caller: Caller, namespace: string) =>
       waits.take(holders('waiting_runs', caller, [namespace])),

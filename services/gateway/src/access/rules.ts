@@ -2,6 +2,7 @@ import { mayDecideCall, mayDecideTask, mayListApprovals, mayReadApprovals } from
 import { bootstrap } from './bootstrap.ts'
 import { mayReadConfigs } from './config.ts'
 import { mayListExecutions, mayReadExecution } from './execution.ts'
+import { mayFollowLists } from './followed-lists.ts'
 import { mayReadBoth, mayRepeat } from './repeat.ts'
 import type { AccessRequest, AccessRule } from './rule.ts'
 import {
@@ -34,6 +35,7 @@ export const rules = {
   'may read both executions': mayReadBoth,
   'may repeat execution': mayRepeat,
   'may list executions': mayListExecutions,
+  'may follow lists': mayFollowLists,
   'may read configs': mayReadConfigs,
   'may list approvals': mayListApprovals,
   'may read approvals': mayReadApprovals,

@@ -113,7 +113,8 @@ export function refusalFrame({ execution_id, state, seq }: Place, message: strin
 export const closes = ({ type }: LogEntry) =>
   type.startsWith('WORKFLOW_') && isTerminal(type.slice('WORKFLOW_'.length))
 
-const frame = (seq: number, type: string, data: string) =>
+/** Prints one frame; `data` is JSON text. */
+export const frame = (seq: number, type: string, data: string): string =>
   `id: ${seq}\nevent: ${type.toLowerCase()}\ndata: ${oneLine(data)}\n\n`
 
 type Fields = Pick<LogEntry, 'type' | 'source_id' | 'name' | 'value_json' | 'time'>

@@ -88,7 +88,7 @@ async function runRoute<Deps>(
     if (!settings.security.auth.enabled) return run()
     const recheck = async () => {
       const now = await authenticateRequest(access, ctx, deps)
-      await authorize(access, { ...request, caller: now }, deps)
+      input.resolved = await authorize(access, { ...request, caller: now }, deps)
       input.caller = now
     }
     const intervalMs = settings.workers.heartbeat_interval * 1_000

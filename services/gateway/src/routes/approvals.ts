@@ -1,5 +1,4 @@
 import { objects } from '@windlass/domain/audit'
-import type { Visibility, WorkflowScope } from '@windlass/domain/visibility'
 import type { Approval } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
@@ -12,26 +11,9 @@ import { sendJson } from '../http/response.ts'
 import { optionalJson } from '../route/body.ts'
 import { id, integer, prose, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { timeOf } from './responses.ts'
+import { ApprovalView, approvalView, withinOf } from './approval-views.ts'
 
 type Deps = Pick<Clients, 'approvals'>
-
-const ApprovalView = z
-  .object({
-    approval_id: z.string(),
-    execution_id: z.string(),
-    task_call_id: z.string(),
-    task_name: z.string(),
-    workflow_namespace: z.string(),
-    workflow_name: z.string(),
-    status: z.string(),
-    requested_at: z.string().nullable(),
-    decided_at: z.string().nullable(),
-    approver: z.object({ subject: z.string(), provider: z.string() }).nullable(),
-    reason: z.string().nullable(),
-    scope: z.string(),
-  })
-  .meta({ id: 'Approval' })
 
 const ApprovalPage = z.object({
   approvals: z.array(ApprovalView),
@@ -41,24 +23,6 @@ const ApprovalPage = z.object({
 })
 
 const Decided = ApprovalView.extend({ execution_state: z.string() }).meta({ id: 'ApprovalDecided' })
-
-function viewOf(approval: Approval): z.input<typeof ApprovalView> {
-  const { approver_subject: subject, approver_provider: provider, ...row } = approval
-  return {
-    approval_id: row.approval_id,
-    execution_id: row.execution_id,
-    task_call_id: row.task_call_id,
-    task_name: row.task_name,
-    workflow_namespace: row.workflow_namespace,
-    workflow_name: row.workflow_name,
-    status: row.status,
-    requested_at: timeOf(row.requested_at),
-    decided_at: timeOf(row.decided_at),
-    approver: subject === '' ? null : { subject, provider },
-    reason: row.reason ?? null,
-    scope: row.scope,
-  }
-}
 
 const page = {
   limit: integer({ min: 1, max: 200 }).default(20),
@@ -96,16 +60,9 @@ export const listApprovals = route('get', '/approvals', {
       requested_before: age_min === undefined ? undefined : new Date(Date.now() - age_min),
     })
     const auth_filtered = visible.kind === 'only'
-    return { approvals: approvals.map(viewOf), total, limit, offset, auth_filtered }
+    return { approvals: approvals.map(approvalView), total, limit, offset, auth_filtered }
   },
 })
-
-/** An empty list means all workflows here, so that nothing visible must not become an empty list. */
-function withinOf(visible: Visibility): WorkflowScope[] {
-  if (visible.kind === 'all') return []
-  if (visible.workflows.length === 0) throw new Error('a list without visible workflows')
-  return [...visible.workflows]
-}
 
 const AlreadyDecided = z
   .object({
@@ -140,7 +97,7 @@ export const listExecutionApprovals = route('get', '/executions/{execution_id}/a
   refusals,
   async handle({ params, query }, deps: Deps) {
     const { approvals, total } = await list(deps, { ...params, ...query })
-    return { approvals: approvals.map(viewOf), total, ...query }
+    return { approvals: approvals.map(approvalView), total, ...query }
   },
 })
 
@@ -150,7 +107,7 @@ export const getApproval = route('get', '/executions/{execution_id}/approvals/{t
   returns: ApprovalView,
   refuse,
   refusals,
-  handle: async ({ params }, deps: Deps) => viewOf(await getApprovalOfCall(deps, params)),
+  handle: async ({ params }, deps: Deps) => approvalView(await getApprovalOfCall(deps, params)),
 })
 
 const remarks = { reason: prose(10_000).nullish(), always: z.boolean().nullish() }
@@ -237,5 +194,5 @@ async function decide(
     onBehalfOf(ctx, caller),
   )
   if (!approval || !execution) throw new Error('a decision was not answered')
-  return { ...viewOf(approval), execution_state: execution.state }
+  return { ...approvalView(approval), execution_state: execution.state }
 }

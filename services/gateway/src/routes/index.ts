@@ -13,6 +13,7 @@ import * as executions from './executions.ts'
 import * as explain from './explain-execution.ts'
 import * as forecasts from './forecasts.ts'
 import * as health from './health.ts'
+import * as listStream from './list-stream.ts'
 import * as me from './me.ts'
 import * as ownSessions from './own-sessions.ts'
 import * as payloads from './payloads.ts'
@@ -51,6 +52,7 @@ export const routes = [
   ...named(repeats),
   ...named(bulk),
   ...named(payloads),
+  ...named(listStream),
   ...named(statistics),
   ...named(workerExecutions),
   ...named(explain),

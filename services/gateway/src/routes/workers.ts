@@ -24,26 +24,12 @@ import { dictionary, text } from '../route/fields.ts'
 import { EventStream } from '../route/media.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
-import { timeOf } from './responses.ts'
+import { Package, Resources, Runtime, WorkerView, workerView } from './worker-views.ts'
 
 export interface Deps extends Pick<Clients, 'dispatcher' | 'identity'>, Pick<Caches, 'getSession'> {
   dispatcherStreams: DispatcherStreams
   settings: Settings
 }
-
-const amount = z.number().min(0)
-const Runtime = z.object({ os_name: text(255), os_version: text(255), python_version: text(255) })
-const Package = z.object({ name: text(255), version: text(255) })
-const Gpu = z.object({ name: text(255), memory_total: amount, memory_available: amount })
-const Resources = z.object({
-  cpu_total: amount,
-  cpu_available: amount,
-  memory_total: amount,
-  memory_available: amount,
-  disk_total: amount,
-  disk_free: amount,
-  gpus: z.array(Gpu).max(64).default([]),
-})
 
 const Registration = z
   .object({
@@ -65,34 +51,6 @@ const Registration = z
     features: z.array(text(64)).max(32).nullish(),
   })
   .meta({ id: 'WorkerRegistration' })
-
-const WorkerView = z
-  .object({
-    name: z.string(),
-    status: z.string(),
-    runtime: Runtime.nullable(),
-    resources: Resources.nullable(),
-    packages: z.array(Package),
-    labels: z.record(z.string(), z.string()),
-    metrics: z.record(z.string(), z.number()),
-    max_concurrent_executions: z.int().nullable(),
-    runners: z.array(z.string()),
-    last_seen_at: z.string().nullable(),
-  })
-  .meta({ id: 'Worker' })
-
-const viewOf = (worker: Worker): z.input<typeof WorkerView> => ({
-  name: worker.name,
-  status: worker.status,
-  runtime: worker.runtime ?? null,
-  resources: worker.resources ?? null,
-  packages: worker.packages,
-  labels: worker.labels,
-  metrics: worker.metrics,
-  max_concurrent_executions: worker.max_concurrent_executions || null,
-  runners: worker.runners,
-  last_seen_at: timeOf(worker.last_seen_at),
-})
 
 export const registerWorker = route('post', '/workers/register', {
   summary: 'Register a worker, or renew its registration; answers its session token',
@@ -136,7 +94,7 @@ export const registerWorker = route('post', '/workers/register', {
       onBehalfOf(ctx, renewed ? SESSION : caller),
     )
     const task_authorization = deps.settings.security.auth.enabled
-    return { ...viewOf(worker), session_token: token, task_authorization, features: FEATURES }
+    return { ...workerView(worker), session_token: token, task_authorization, features: FEATURES }
   },
 })
 
@@ -237,7 +195,7 @@ export const listWorkers = route('get', '/workers', {
   returns: z.array(WorkerView),
   async handle({ query, resolved: isVisible }, { dispatcher }: Deps) {
     const { workers } = await dispatcher.list({ status: query.status ?? '' })
-    return workers.filter(isVisible).map(viewOf)
+    return workers.filter(isVisible).map(workerView)
   },
 })
 
@@ -248,6 +206,6 @@ export const getWorker = route('get', '/workers/{name}', {
   async handle({ params, resolved: isVisible }, { dispatcher }: Deps) {
     const worker = await dispatcher.get(params)
     if (!isVisible(worker)) throw notFound('Worker', params.name)
-    return viewOf(worker)
+    return workerView(worker)
   },
 })

@@ -23,7 +23,7 @@ export interface ListChangesRequest {
   since:
     | Date
     | undefined;
-  /** Executions that are listed, those with the newest change. */
+  /** Executions that are listed: those that match first, and of these those with the newest change. */
   limit: number;
 }
 

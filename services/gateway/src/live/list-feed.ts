@@ -1,0 +1,142 @@
+/*
+ * Changes of lists, for readers that show them.
+ *
+ * A source reads one list for a filter and what a caller may see of it. Readers with equal filters and
+ * rights share a source, so fifty consoles that show the same list cost one read per round. In each round
+ * the ids of changed executions are taken once and given to all sources; a source answers with the rows
+ * that changed. Rows are coalesced by that: several changes of one execution in a round are one row.
+ *
+ * Signals may be lost, so sources also read by time (routes/list-sources.ts). A source that fails is asked
+ * again in the next round, and must then find what it missed.
+ */
+import { unavailable } from '@windlass/runtime/faults'
+import type { Bus } from '@windlass/runtime/nats/bus'
+import type { Logger } from '@windlass/runtime/process/log'
+import { type Loop, loop } from '@windlass/runtime/process/loop'
+import { ChangedExecutions, type ChangedIds } from './changed-executions.ts'
+
+const ROUND_MS = 500
+/** Rows of one source in a second, and in a round. */
+const MAX_ROWS_PER_SECOND = 200
+export const MAX_ROWS = (MAX_ROWS_PER_SECOND * ROUND_MS) / 1_000
+/** Sources of one process, and those that are read at the same time. */
+const MAX_SOURCES = 500
+const CONCURRENCY = 8
+
+export interface ListRow {
+  id: string
+  /** Grows with every change; null for lists whose objects have none. */
+  revision: number | null
+  /** JSON text of the row as its list has it; `null` if it is no longer in the list. */
+  row_json: string
+}
+
+export interface ListUpdate {
+  rows: readonly ListRow[]
+  /** Changed rows that are left out because there were too many. */
+  skipped: number
+  /** The reader must read its list again. */
+  isLost: boolean
+  /** Place from which a reader resumes; absent: as before. */
+  cursor?: number | undefined
+}
+
+export interface ListSource {
+  /** Reads where the list stands; the first round follows. */
+  open(): Promise<void>
+  /** Returns what changed since the last round; undefined for nothing. */
+  read(changed: ChangedIds): Promise<ListUpdate | undefined>
+  /** Returns what changed since a cursor; undefined if that is not known. */
+  resume(cursor: number): Promise<ListUpdate | undefined>
+  /** Cursor as of the last read. */
+  readonly cursor: number | undefined
+}
+
+export type Receive = (update: ListUpdate) => void
+
+interface SharedSource {
+  source: ListSource
+  opened: Promise<void>
+  isOpen: boolean
+  readers: Set<Receive>
+}
+
+interface FeedDeps {
+  bus: Bus
+  log: Logger
+}
+
+/** Sources of lists with their readers. */
+export class ListFeed {
+  readonly #log: Logger
+  readonly #changed: ChangedExecutions
+  readonly #sources = new Map<string, SharedSource>()
+  readonly #loop: Loop
+
+  constructor({ bus, log }: FeedDeps) {
+    this.#log = log
+    this.#changed = new ChangedExecutions(bus)
+    this.#loop = loop({ name: 'lists', pauseMs: ROUND_MS, log }, () => this.#round())
+  }
+
+  /**
+   * Adds a reader to the source of a key, which `create` makes if there is none. Resolves when no later
+   * change can be missed, to the source and the function that leaves it.
+   */
+  async join(
+    key: string,
+    create: () => ListSource,
+    receive: Receive,
+  ): Promise<{ source: ListSource; leave: () => void }> {
+    const shared = this.#sources.get(key) ?? this.#open(key, create())
+    shared.readers.add(receive)
+    const leave = () => {
+      shared.readers.delete(receive)
+      if (shared.readers.size === 0 && this.#sources.get(key) === shared) this.#sources.delete(key)
+    }
+    try {
+      await shared.opened
+    } catch (error) {
+      leave()
+      throw error
+    }
+    return { source: shared.source, leave }
+  }
+
+  stop(): Promise<void> {
+    return this.#loop.stop()
+  }
+
+  #open(key: string, source: ListSource): SharedSource {
+    if (this.#sources.size >= MAX_SOURCES)
+      throw unavailable(`this gateway follows ${MAX_SOURCES} different lists already; retry later`)
+    const opened = this.#changed.use(true).then(() => source.open())
+    const shared: SharedSource = { source, opened, isOpen: false, readers: new Set() }
+    opened.then(
+      () => {
+        shared.isOpen = true
+      },
+      // The readers that wait for it get the error.
+      () => {},
+    )
+    this.#sources.set(key, shared)
+    return shared
+  }
+
+  async #round(): Promise<void> {
+    if (this.#sources.size === 0) return this.#changed.use(false)
+    const changed = this.#changed.take()
+    const all = [...this.#sources.values()].filter(({ isOpen }) => isOpen)
+    for (let i = 0; i < all.length; i += CONCURRENCY)
+      await Promise.all(all.slice(i, i + CONCURRENCY).map((one) => this.#read(one, changed)))
+  }
+
+  async #read({ source, readers }: SharedSource, changed: ChangedIds): Promise<void> {
+    try {
+      const update = await source.read(changed)
+      if (update) for (const receive of readers) receive(update)
+    } catch (error) {
+      this.#log.warn({ err: error }, 'failed to read changes of a list')
+    }
+  }
+}

@@ -1,0 +1,188 @@
+import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { type FollowedLists, TOPICS, type Topic } from '../access/followed-lists.ts'
+import type { Quotas } from '../access/quotas.ts'
+import { isRefusal } from '../access/stream-recheck.ts'
+import { frame } from '../domain/frames.ts'
+import { listFrames } from '../domain/list-frames.ts'
+import type { RequestContext } from '../http/request-context.ts'
+import { SseStream } from '../http/sse.ts'
+import { lastEventId } from '../live/event-stream.ts'
+import type { ListFeed, ListUpdate } from '../live/list-feed.ts'
+import { text } from '../route/fields.ts'
+import { EventStream } from '../route/media.ts'
+import { queryReader } from '../route/query.ts'
+import { StreamedResponse } from '../route/reply.ts'
+import { route } from '../route/route.ts'
+import { type SourceDeps, type SourceSpec, sourcesOf } from './list-sources.ts'
+import { type Search, searchOf, searchQuery, workflowQuery } from './search-query.ts'
+
+type Deps = SourceDeps & { listFeed: ListFeed; quotas: Quotas }
+
+const { sort: _sort, cursor: _cursor, limit: _limit, offset: _offset, ...filters } = searchQuery
+const readFilters = queryReader({ ...workflowQuery, ...filters })
+
+const topics = z
+  .string()
+  .transform((given) => [...new Set(given.split(',').map((topic) => topic.trim()))])
+  .pipe(z.array(z.enum(TOPICS)))
+  .prefault('executions')
+  .meta({ wire: { type: 'string', examples: ['executions,workers'] } })
+
+export const followLists = route('get', '/events/stream', {
+  summary: 'Follow lists: rows of executions, workers, schedules and approvals as they change',
+  access: 'may follow lists',
+  query: {
+    /** `executions`, `workers`, `schedules`, `approvals`, or several of them, separated by commas. */
+    topics,
+    /** Filters of GET /executions as a query of their own; of the topic `executions`. */
+    filter: text(4_096).default(''),
+  },
+  returns: EventStream,
+  async handle(input, deps: Deps) {
+    const { query, caller, ctx } = input
+    const search = readFilter(query.filter)
+    const release = deps.quotas.takeStream(caller)
+    const reader = new ListReader({ ctx, deps, search, listsNow: () => input.resolved })
+    try {
+      await reader.follow(lastEventId(ctx))
+    } catch (error) {
+      reader.leave()
+      release()
+      throw error
+    }
+    return new StreamedResponse(() => reader.run().finally(release))
+  },
+})
+
+/** Reads the filters; a refusal names each in the query of the request. */
+function readFilter(filter: string): Search {
+  try {
+    const query = readFilters(filter.replace(/^\?/, '')) as Omit<
+      Parameters<typeof searchOf>[0],
+      'sort' | 'cursor' | 'limit' | 'offset'
+    >
+    return searchOf({ ...query, sort: undefined, cursor: '', limit: 1, offset: 0 })
+  } catch (error) {
+    if (!(error instanceof Fault) || !error.details?.problems) throw error
+    const [first, ...more] = (error.details.problems as Problem[]).map((problem) => ({
+      ...problem,
+      loc: ['query', 'filter', ...problem.loc.slice(1)],
+    }))
+    throw first ? unprocessable(first, ...more) : error
+  }
+}
+
+interface ReaderOptions {
+  ctx: RequestContext
+  deps: Deps
+  search: Search
+  /** Lists that the caller may see, as of its last check. */
+  listsNow: () => FollowedLists
+}
+
+/** One reader of lists. */
+class ListReader {
+  readonly #options: ReaderOptions
+  #sse: SseStream | undefined
+  /** Frames from before the response. */
+  #first = ''
+  #lists: FollowedLists
+  #leave: (() => void)[] = []
+  /** Rows that the reader was too slow for, by topic. */
+  readonly #dropped = new Map<Topic, number>()
+  #cursor = 0
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+    this.#lists = options.listsNow()
+  }
+
+  /** Sends changes until the reader leaves or is no longer authorized. */
+  async run(): Promise<void> {
+    const { ctx } = this.#options
+    const { signal } = ctx
+    this.#sse = new SseStream(ctx)
+    this.#sse.send(this.#first)
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve(), { once: true })
+    })
+    this.leave()
+    const { reason } = signal
+    if (isRefusal(reason))
+      this.#write(frame(this.#cursor, 'access_denied', JSON.stringify({ detail: reason.message })))
+    this.#sse.end()
+  }
+
+  /** Joins the sources of all lists, resumes behind a cursor, and says what is followed. */
+  async follow(cursor: number): Promise<void> {
+    const { deps, search } = this.#options
+    const specs = sourcesOf(deps, this.#lists, search)
+    const updates = await Promise.all(specs.map((spec) => this.#join(spec, cursor)))
+    const topics = specs.map(({ topic }) => topic)
+    this.#write(frame(this.#cursor, 'ready', JSON.stringify({ topics })))
+    for (const [i, { topic }] of specs.entries()) {
+      const update = updates[i]
+      if (update) this.#send(topic, update)
+    }
+  }
+
+  leave(): void {
+    for (const leave of this.#leave.splice(0)) leave()
+  }
+
+  /** Returns what the reader missed while it was away. */
+  async #join({ topic, key, create }: SourceSpec, cursor: number): Promise<ListUpdate | undefined> {
+    const receive = (update: ListUpdate) => this.#receive(topic, update)
+    const { source, leave } = await this.#options.deps.listFeed.join(key, create, receive)
+    this.#leave.push(leave)
+    if (this.#options.ctx.signal.aborted) this.leave()
+    this.#cursor = source.cursor ?? this.#cursor
+    if (cursor === 0) return undefined
+    return (await source.resume(cursor)) ?? LOST
+  }
+
+  #receive(topic: Topic, update: ListUpdate): void {
+    const lists = this.#options.listsNow()
+    if (lists === this.#lists) this.#send(topic, update)
+    else this.#changeRights(lists, { topic, update })
+  }
+
+  /** Joins other sources if the caller sees something else now; then its lists are to be read again. */
+  #changeRights(lists: FollowedLists, { topic, update }: { topic: Topic; update: ListUpdate }) {
+    const { deps, search } = this.#options
+    const keysOf = (of: FollowedLists) => sourcesOf(deps, of, search).map(({ key }) => key)
+    const isSame = keysOf(lists).join('\n') === keysOf(this.#lists).join('\n')
+    this.#lists = lists
+    if (isSame) return this.#send(topic, update)
+    this.leave()
+    // A failure breaks the stream off, so that the reader connects again.
+    this.follow(0).then(
+      () => {
+        for (const each of sourcesOf(deps, lists, search)) this.#send(each.topic, LOST)
+      },
+      () => this.#options.ctx.res.destroy(),
+    )
+  }
+
+  #send(topic: Topic, update: ListUpdate): void {
+    const dropped = this.#dropped.get(topic) ?? 0
+    const skipped = update.skipped + dropped
+    if (this.#sse?.isAboveHighWater) {
+      this.#dropped.set(topic, skipped + update.rows.length)
+      return
+    }
+    this.#dropped.delete(topic)
+    const before = this.#cursor
+    this.#cursor = update.cursor ?? before
+    this.#write(listFrames(topic, { ...update, skipped }, { before, after: this.#cursor }))
+  }
+
+  #write(frames: string): void {
+    if (this.#sse) this.#sse.send(frames)
+    else this.#first += frames
+  }
+}
+
+const LOST: ListUpdate = { rows: [], skipped: 0, isLost: true }
