@@ -3,11 +3,15 @@ import type { AuthSystem } from '../security/auth-system.ts'
 
 /** A number that JavaScript would round, a repeated member, and an order of its own. */
 export const INPUT = '{"z":9007199254740993,"a":1.10,"a":2}'
-const SOURCE = `from windlass import ExecutionContext, task, workflow
+const SOURCE = `import logging
+
+from windlass import ExecutionContext, task, workflow
 
 
 @task
 async def reserve(order):
+    print("\\x1b[31mreserves <b>one</b>\\x1b[0m \\u202etxt.exe")
+    logging.getLogger("stock").warning("one is left")
     return "reserved"
 
 
@@ -83,6 +87,7 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   [`executions/${ids.checkout}`, 'checkout'],
   [`executions/${ids.checkout}?tab=log`, 'checkout'],
   [`executions/${ids.checkout}?tab=data`, 'checkout'],
+  [`executions/${ids.checkout}?tab=lines`, 'checkout'],
   [`executions/${ids.greet}`, 'greet'],
   [`executions/${ids.give_back}`, 'give_back'],
   [`compare/${ids.checkout}`, 'Compare'],

@@ -5,6 +5,7 @@ import { ApprovalsTab } from '../execution/approvals-tab.tsx'
 import { AttemptBars } from '../execution/attempt-bars.tsx'
 import { Cause } from '../execution/cause.tsx'
 import { LogTab } from '../execution/log-tab.tsx'
+import { OutputTab } from '../execution/output-tab.tsx'
 import { attemptsOf, spanOf, timeOfId } from '../execution/segments.ts'
 import { TimelineTab } from '../execution/timeline-tab.tsx'
 import { useExecution } from '../execution/use-execution.ts'
@@ -45,9 +46,7 @@ export function ExecutionScreen({ rest: [id = ''], place }: ScreenProps) {
         {said}
       </p>
       <Loaded answer={answer} lines={10}>
-        {(execution) => (
-          <Detail execution={execution} tab={place.query.get('tab') ?? firstTab(execution)} />
-        )}
+        {(execution) => <Detail execution={execution} query={place.query} />}
       </Loaded>
     </Page>
   )
@@ -62,13 +61,15 @@ function firstTab({ state, events }: ExecutionDetail): string {
 const TABS = [
   { name: 'timeline', label: 'Timeline' },
   { name: 'log', label: 'Log' },
+  { name: 'lines', label: 'Output of the code' },
   { name: 'data', label: 'Input and output' },
   { name: 'why', label: 'Why' },
   { name: 'approvals', label: 'Approvals' },
 ]
 
-function Detail({ execution, tab }: { execution: ExecutionDetail; tab: string }) {
+function Detail({ execution, query }: { execution: ExecutionDetail; query: URLSearchParams }) {
   const now = useNow()
+  const tab = query.get('tab') ?? firstTab(execution)
   const { id, namespace, workflow, worker, state, events } = execution
   const created = timeOfId(id) ?? events[0]?.time ?? now
   const attempts = attemptsOf(created, events, now)
@@ -103,29 +104,30 @@ function Detail({ execution, tab }: { execution: ExecutionDetail; tab: string })
         current={tab}
         to={(name) => executionAddress(id, { tab: name })}
       />
-      <Content execution={execution} tab={tab} from={from} to={to} />
+      <Content {...{ execution, tab, query, from, to }} />
     </>
   )
 }
 
-function Content({
-  execution,
-  tab,
-  ...span
-}: {
+interface ContentProps {
   execution: ExecutionDetail
   tab: string
+  query: URLSearchParams
   from: number
   to: number
-}) {
-  if (tab === 'log') return <LogTab id={execution.id} events={execution.events} />
-  if (tab === 'why') return <WhyTab id={execution.id} state={execution.state} />
-  if (tab === 'approvals') return <ApprovalsTab id={execution.id} />
+}
+
+function Content({ execution, tab, query, ...span }: ContentProps) {
+  const { id, state } = execution
+  if (tab === 'log') return <LogTab id={id} events={execution.events} />
+  if (tab === 'lines') return <OutputTab id={id} state={state} query={query} />
+  if (tab === 'why') return <WhyTab id={id} state={state} />
+  if (tab === 'approvals') return <ApprovalsTab id={id} />
   if (tab !== 'data') return <TimelineTab events={execution.events} {...span} />
   return (
     <div class="page-body">
       <JsonView title="Input" text={execution.input} />
-      <JsonView title={execution.state === 'FAILED' ? 'Error' : 'Output'} text={execution.output} />
+      <JsonView title={state === 'FAILED' ? 'Error' : 'Output'} text={execution.output} />
     </div>
   )
 }

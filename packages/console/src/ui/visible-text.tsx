@@ -1,0 +1,16 @@
+import { visibleParts } from '../format/visible.ts'
+
+/** A text of others: its controls have a sign, and its direction ends with it. */
+export const VisibleText = ({ text }: { text: string }) => (
+  <bdi>
+    {visibleParts(text).map((part, i) =>
+      part.isMark ? (
+        <span key={i} class="sign">
+          {part.text}
+        </span>
+      ) : (
+        part.text
+      ),
+    )}
+  </bdi>
+)
