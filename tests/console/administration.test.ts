@@ -1,53 +1,24 @@
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { type AuthSystem, startAuthSystem, workflowSource } from '../security/auth-system.ts'
-import { launch, whyNoBrowser } from '../security/chromium.ts'
+import { describe, expect, test } from 'vitest'
+import { workflowSource } from '../security/auth-system.ts'
+import { consoleFixture } from './console-fixture.ts'
 import { FORBIDDEN } from './console-seed.ts'
-import { WatchedPage } from './watched-page.ts'
 
-const obstacle = whyNoBrowser()
-const undo: (() => unknown)[] = []
-const defer = (one: () => unknown) => void undo.push(one)
-let auth: AuthSystem
-let browser: Browser
-let opened: WatchedPage[] = []
-
-beforeAll(async () => {
-  if (obstacle) return
-  auth = await startAuthSystem(defer)
-  browser = await launch('unused.example')
-  defer(() => browser.close())
-})
-afterAll(async () => {
-  for (const one of undo.reverse()) await one()
-})
-afterEach(async () => {
-  const all = opened
-  opened = []
-  for (const one of all) await one.close()
-  expect(all.flatMap(({ problems }) => problems)).toEqual([])
-})
-
-/** A page that is signed in, by default as the administrator. */
-async function open(key = auth.admin, options: BrowserContextOptions = {}) {
-  const one = await WatchedPage.open(browser, auth.system.gateways[0] ?? '', options)
-  opened.push(one)
-  await one.signIn(key)
-  return one
-}
+const fixture = consoleFixture()
+const { obstacle } = fixture
+const open = (key = fixture.auth.admin) => fixture.open(key)
 
 describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}` : ''}`, () => {
   test('a role: its change is made after its effect on each principal was shown', async () => {
     const permissions = ['workflow:team:*:read', 'workflow:team:*:run']
-    await auth.requestOk('POST /admin/roles', { body: { name: 'drivers', permissions } })
-    await auth.createAccount(['drivers'], 'night-job')
+    await fixture.auth.requestOk('POST /admin/roles', { body: { name: 'drivers', permissions } })
+    await fixture.auth.createAccount(['drivers'], 'night-job')
     const { page, visit } = await open()
     await visit('roles/drivers', 'drivers')
     await page.getByLabel('Permissions, one in each line').fill('workflow:team:*:read')
     await page.getByRole('button', { name: 'Show what changes' }).click()
     const row = page.getByRole('row', { name: /night-job/ })
     expect(await row.textContent()).toContain('workflow:team:*:run')
-    const role = () => auth.requestOk('GET /admin/roles/drivers')
+    const role = () => fixture.auth.requestOk('GET /admin/roles/drivers')
     expect((await role()).permissions).toEqual(permissions)
     await page.getByRole('button', { name: 'Make the change' }).click()
     await expect.poll(async () => (await role()).permissions).toEqual(['workflow:team:*:read'])
@@ -66,7 +37,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     await page.getByRole('button', { name: 'Create the key' }).click()
     const shown = page.getByRole('status', { name: 'The new API key' }).locator('code')
     const key = (await shown.textContent()) ?? ''
-    const me = async () => (await auth.request('GET /me', { token: key })).status
+    const me = async () => (await fixture.auth.request('GET /me', { token: key })).status
     expect(await me()).toBe(200)
     await page.getByRole('button', { name: 'Disable' }).click()
     await page.getByRole('button', { name: 'Disable the principal' }).click()
@@ -90,7 +61,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     await page.getByText('Replace the value').first().click()
     await page.getByRole('textbox', { name: 'Value' }).fill('other')
     await page.getByRole('button', { name: 'Replace the value' }).click()
-    const stored = async () => (await auth.requestOk('GET /admin/secrets/pin')).value
+    const stored = async () => (await fixture.auth.requestOk('GET /admin/secrets/pin')).value
     await expect.poll(stored).toBe('other')
     await visit('secrets/pin', 'pin')
     expect(await page.getByRole('cell', { name: 'secret.read' }).count()).not.toBe(0)
@@ -107,22 +78,25 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
   })
 
   test('sessions: two browsers are listed, and ending the other signs it out', async () => {
-    const { key } = await auth.createAccount(['viewer'])
+    const { key } = await fixture.auth.createAccount(['viewer'])
     const other = await open(key)
     const { page, visit } = await open(key)
     await visit('settings', 'Settings')
-    const { sessions } = (await auth.requestOk('GET /console/sessions', { token: key })) as never
+    const { sessions } = (await fixture.auth.requestOk('GET /console/sessions', {
+      token: key,
+    })) as never
     const [{ id }] = sessions as [{ id: string }]
     // The administrator has sessions too, but not this one.
     expect(
-      (await auth.request(`DELETE /console/sessions/${id}`, { token: auth.admin })).status,
+      (await fixture.auth.request(`DELETE /console/sessions/${id}`, { token: fixture.auth.admin }))
+        .status,
     ).toBe(404)
     const ends = page.getByRole('button', { name: 'End', exact: true })
     await expect.poll(() => ends.count()).toBe(2)
     await page.getByRole('row').filter({ hasNotText: 'this browser' }).locator(ends).click()
     await page.getByRole('button', { name: 'End the session' }).click()
     await expect.poll(() => ends.count()).toBe(1)
-    await other.page.goto('/console/settings')
+    await other.goto('settings')
     await other.page.getByLabel('API key').waitFor()
   })
 
@@ -133,14 +107,16 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     const command = page.getByRole('status', { name: 'The command' }).locator('code')
     expect(await command.textContent()).toMatch(/^printf %s \S+ > \S+ && windlass worker start /)
     expect(await findings()).toEqual([])
-    expect(JSON.stringify(await auth.requestOk('GET /admin/worker-tokens'))).toContain('console-')
+    expect(JSON.stringify(await fixture.auth.requestOk('GET /admin/worker-tokens'))).toContain(
+      'console-',
+    )
   })
 
   test('all executions of a filter: cancelled after it was shown which', async () => {
-    await auth.upload(workflowSource('default', 'waits'))
+    await fixture.auth.upload(workflowSource('default', 'waits'))
     const run = 'POST /workflows/default/waits/run/async'
-    const more = await auth.requestOk(run, { body: null })
-    await auth.requestOk(run, { body: null })
+    const more = await fixture.auth.requestOk(run, { body: null })
+    await fixture.auth.requestOk(run, { body: null })
     const one = await open()
     await one.visit('executions?workflow_name=waits', 'Executions')
     await one.page.getByText('Act on all that match').click()
@@ -149,12 +125,13 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     expect(await one.findings()).toEqual([])
     await one.page.getByRole('button', { name: 'Cancel 2 executions' }).click()
     await one.page.getByText('2 of 2 are done, 0 were refused').waitFor()
-    const state = async () => (await auth.requestOk(`GET /executions/${more.execution_id}`)).state
+    const state = async () =>
+      (await fixture.auth.requestOk(`GET /executions/${more.execution_id}`)).state
     await expect.poll(state).toBe('CANCELLED')
   })
 
   test('a schedule: created by its form, changed, in the forecast, then paused', async () => {
-    await auth.upload(workflowSource('default', 'report'))
+    await fixture.auth.upload(workflowSource('default', 'report'))
     const { page, visit, findings } = await open()
     await visit('schedules', 'Schedules')
     await page.getByText('New schedule').click()
@@ -179,9 +156,9 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
   })
 
   test('a caller without rights: each screen names the missing permission', async () => {
-    const one = await open((await auth.createAccount([])).key)
+    const one = await open((await fixture.auth.createAccount([])).key)
     for (const [path, permission] of FORBIDDEN) {
-      await one.page.goto(`/console/${path}`)
+      await one.goto(path)
       const alert = one.page.getByRole('alert')
       await alert.waitFor()
       expect(await alert.textContent(), path).toContain(permission)
@@ -210,7 +187,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
 })
 
 describe.skipIf(obstacle)('sizes', () => {
-  const url = () => `${auth.system.gateways[0]}/console/`
+  const url = () => `${fixture.auth.system.gateways[0]}/console/`
 
   /** Bytes of a script as it is sent with gzip, and the scripts that it names. */
   async function scriptAt(path: string) {

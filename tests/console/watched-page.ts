@@ -1,6 +1,7 @@
 import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { openAddress } from '../security/chromium.ts'
 
 interface AxeResult {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
@@ -25,7 +26,7 @@ export class WatchedPage {
     const context = await browser.newContext({ baseURL, ...options })
     const page = await context.newPage()
     const problems: string[] = []
-    const { origin } = new URL(baseURL)
+    const { origin } = new URL(options.baseURL ?? baseURL)
     page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       // Chromium reports each answer that is no success as an error; tests check those themselves.
@@ -45,7 +46,7 @@ export class WatchedPage {
 
   /** Signs in with an API key, as a person does. */
   async signIn(key: string): Promise<void> {
-    await this.#goto('/console/')
+    await this.goto('')
     await this.page.getByLabel('API key').fill(key)
     await this.page.getByRole('button', { name: 'Sign in' }).click()
     await this.page.getByRole('heading', { name: 'Home' }).waitFor()
@@ -53,20 +54,13 @@ export class WatchedPage {
 
   /** Opens an address of the console and waits until nothing of it is being read any more. */
   visit = async (path: string, heading: string | RegExp): Promise<void> => {
-    await this.#goto(`/console/${path}`)
+    await this.goto(path)
     await this.page.getByRole('heading', { level: 1, name: heading }).waitFor()
     await expect.poll(() => this.page.getByLabel('Loading').count()).toBe(0)
   }
 
-  /** Chromium aborts a navigation when an interface of the machine appears or goes, as those of containers do. */
-  async #goto(address: string): Promise<void> {
-    try {
-      await this.page.goto(address)
-    } catch (error) {
-      if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
-      await this.page.goto(address)
-    }
-  }
+  /** Opens an address of the console. */
+  goto = (path: string) => openAddress(this.page, `/console/${path}`)
 
   /** Findings of axe in the page as it is, in one line each. */
   findings = async (): Promise<string[]> => {

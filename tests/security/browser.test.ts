@@ -6,7 +6,7 @@ import { startSystem } from '@windlass/testkit/system'
 import type { BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ATTACKS, SECRET, type Target } from './attack-page.ts'
-import { launch, whyNoBrowser } from './chromium.ts'
+import { launch, openAddress, whyNoBrowser } from './chromium.ts'
 
 const CANARY = 'canary'
 const REBOUND = 'rebound.example'
@@ -125,7 +125,7 @@ async function attempt(url: string, { request, script }: (typeof ATTACKS)[number
     })
   const page = await context.newPage()
   try {
-    await page.goto(url)
+    await openAddress(page, url)
     // A navigation ends the script before it can answer.
     const read = await page.evaluate(script(target)).catch(() => '')
     await expect.poll(() => seen().length, { message: 'the gateway logs the request' }).not.toBe(0)
@@ -159,7 +159,7 @@ describe.skipIf(obstacle)(
 
     test('the address bar: served', async () => {
       const page = await context.newPage()
-      const answer = await page.goto(`${gateway}${SECRET}`)
+      const answer = await openAddress(page, `${gateway}${SECRET}`)
       expect([answer?.status(), await page.textContent('body')]).toEqual([
         200,
         expect.stringContaining(CANARY),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type Page, type Response } from 'playwright-core'
 
 const PATH = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium'
 const INSTALL = 'sudo apt-get install chromium, or name the program in TEST_CHROMIUM'
@@ -32,3 +32,21 @@ export const launch = (reboundName: string): Promise<Browser> =>
       '--disable-background-networking',
     ],
   })
+
+const MAX_NAVIGATIONS = 20
+/** Errors of a navigation that Chromium ended because an interface of the machine appeared or went, as those of containers do. */
+const NETWORK_CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/
+
+/**
+ * Opens an address. A navigation that a change of the machine's network ended is begun again; its error
+ * page may end the next one too.
+ */
+export async function openAddress(page: Page, address: string): Promise<Response | null> {
+  for (let navigations = 1; ; navigations++) {
+    try {
+      return await page.goto(address)
+    } catch (error) {
+      if (!NETWORK_CHANGED.test(String(error)) || navigations === MAX_NAVIGATIONS) throw error
+    }
+  }
+}

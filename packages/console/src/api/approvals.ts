@@ -1,4 +1,4 @@
-import { type Query, read, send } from './server.ts'
+import { type Query, read, sendRepeatable } from './server.ts'
 
 /** A row of the approvals routes. */
 export interface ApprovalRow {
@@ -29,7 +29,7 @@ export const decide = (
   verdict: 'approve' | 'reject',
   reason: string,
 ): Promise<string> =>
-  send({
+  sendRepeatable({
     method: 'POST',
     path: `/executions/${execution_id}/approvals/${encodeURIComponent(task_call_id)}/${verdict}`,
     body: JSON.stringify(reason === '' ? {} : { reason }),

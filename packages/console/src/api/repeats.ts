@@ -1,6 +1,6 @@
 import { getMembers } from '@windlass/api-client/payload'
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
-import { read, send } from './server.ts'
+import { read, send, sendStart } from './server.ts'
 
 const pathOf = (id: string) => `/executions/${encodeURIComponent(id)}`
 const idIn = (answer: string | undefined) => stringOf(membersOf(answer ?? '')?.get('execution_id'))
@@ -19,7 +19,7 @@ const membersFor = ({ input, version }: Again) => [
 /** Starts an execution like another one; returns its id. */
 export async function rerun(id: string, again: Again): Promise<string> {
   const body = `{${membersFor(again)}}`
-  return idIn(await send({ method: 'POST', path: `${pathOf(id)}/rerun`, body })) ?? ''
+  return idIn(await sendStart({ method: 'POST', path: `${pathOf(id)}/rerun`, body })) ?? ''
 }
 
 /** Effect of a fork. */
@@ -46,7 +46,7 @@ export async function planFork(id: string, after: number, signal?: AbortSignal):
 /** Starts an execution that begins with the log of another one up to an entry; returns its id. */
 export async function fork(id: string, after: number): Promise<string> {
   const path = `${pathOf(id)}/fork`
-  const answer = await send({ method: 'POST', path, body: forkBody(after, false) })
+  const answer = await sendStart({ method: 'POST', path, body: forkBody(after, false) })
   return idIn(getMembers(answer, ['execution']).execution) ?? ''
 }
 

@@ -1,5 +1,5 @@
 import { membersOf, quote, stringOf } from '@windlass/runtime/json/json'
-import { read, send } from './server.ts'
+import { read, send, sendRepeatable } from './server.ts'
 
 export interface ScheduleRow {
   id: string
@@ -74,7 +74,7 @@ export async function getSchedule(id: string, signal?: AbortSignal): Promise<Sch
 
 /** Pauses or resumes a schedule. */
 export const switchSchedule = (id: string, act: 'pause' | 'resume') =>
-  send({ method: 'POST', path: `${pathOf(id)}/${act}` })
+  sendRepeatable({ method: 'POST', path: `${pathOf(id)}/${act}` })
 
 export const deleteSchedule = (id: string) => send({ method: 'DELETE', path: pathOf(id) })
 
@@ -108,7 +108,7 @@ export async function createSchedule(
 }
 
 export const updateSchedule = (id: string, draft: ScheduleDraft) =>
-  send({ method: 'PUT', path: pathOf(id), body: `{${membersFor(draft)}}` })
+  sendRepeatable({ method: 'PUT', path: pathOf(id), body: `{${membersFor(draft)}}` })
 
 /** Ticks of a schedule, newest first. */
 export const getHistory = (

@@ -1,3 +1,4 @@
+import { ConnectionError } from '@windlass/api-client/errors'
 import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
 
@@ -16,8 +17,42 @@ const never = new AbortController().signal
 export type Query = Record<string, string | undefined>
 
 /** Sends a request of the public API and returns the JSON text of the answer. */
-export const send = (request: ApiRequest, signal: AbortSignal = never): Promise<string> =>
-  client.call(request, { authorization: undefined, headers: HEADERS, signal })
+export const send = (
+  request: ApiRequest,
+  signal: AbortSignal = never,
+  headers: Record<string, string> = {},
+): Promise<string> =>
+  client.call(request, { authorization: undefined, headers: { ...HEADERS, ...headers }, signal })
+
+const TRIES = 5
+const WAIT_MS = 500
+
+/**
+ * Sends a request that may reach the server twice, since the second has no further effect: again while
+ * the connection breaks, which leaves open if the first one arrived.
+ */
+export async function sendRepeatable(
+  request: ApiRequest,
+  headers?: Record<string, string>,
+): Promise<string> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await send(request, never, headers)
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || tries === TRIES) throw error
+      await new Promise((done) => setTimeout(done, WAIT_MS))
+    }
+  }
+}
+
+const KEY_BYTES = 16
+
+/** Sends a request that starts an execution: repeated under the same key, it starts no second one. */
+export function sendStart(request: ApiRequest): Promise<string> {
+  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
+  const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return sendRepeatable(request, { 'idempotency-key': `console-${key}` })
+}
 
 /** Reads an answer that holds no payload; those with a payload stay text (exact/execution.ts). */
 export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {

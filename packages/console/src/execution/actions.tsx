@@ -1,11 +1,11 @@
 import { useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
-import { send } from '../api/server.ts'
+import { send, sendRepeatable } from '../api/server.ts'
 import type { ExecutionDetail } from '../exact/execution.ts'
 import { hasEnded } from '../format/states.ts'
 import { compareAddress, startAddress } from '../location/address.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
-import { problemOf } from '../ui/feedback.tsx'
+import { refusalOf } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 
@@ -22,19 +22,21 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
   const [isBusy, setBusy] = useState(false)
   const refusal = useRefusal(`workflow:${namespace}:${workflow}:run`)
   const base = `/workflows/${encodeURIComponent(namespace)}/${encodeURIComponent(workflow)}`
-  const act = async (what: string, request: Parameters<typeof send>[0]) => {
+  const act = async (what: string, request: () => Promise<unknown>) => {
     setBusy(true)
     try {
-      await send(request)
+      await request()
       onSay(`${what}.`)
     } catch (error) {
-      const { title, text } = problemOf(error as Error)
-      onSay(`${title}: ${text}`)
+      onSay(refusalOf(error as Error))
     } finally {
       setBusy(false)
       onDone()
     }
   }
+  // Sent once: a second one could resume a later pause.
+  const resume = () => send({ method: 'POST', path: `${base}/resume/${id}/async`, body: 'null' })
+  const cancel = () => sendRepeatable({ method: 'GET', path: `${base}/cancel/${id}` })
   return (
     <>
       <Link to={startAddress(namespace, workflow, { from: id })} class="button">
@@ -48,9 +50,7 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
           type="button"
           disabled={isBusy || refusal !== undefined}
           title={refusal}
-          onClick={() =>
-            act('Resumed', { method: 'POST', path: `${base}/resume/${id}/async`, body: 'null' })
-          }
+          onClick={() => act('Resumed', resume)}
         >
           <Icon name="play" /> Resume
         </button>
@@ -64,7 +64,7 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
           question="Cancel this execution?"
           text="Its worker is asked to stop. What tasks have done is not undone. This cannot be taken back."
           confirm="Cancel the execution"
-          onConfirm={() => act('Asked to cancel', { method: 'GET', path: `${base}/cancel/${id}` })}
+          onConfirm={() => act('Asked to cancel', cancel)}
         />
       )}
     </>

@@ -3,7 +3,7 @@ import { stringOf } from '@windlass/runtime/json/json'
 import { useEffect, useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
 import { rerun } from '../api/repeats.ts'
-import { send } from '../api/server.ts'
+import { send, sendStart } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, listVersions, type Workflow, workflowPath } from '../api/workflows.ts'
 import { toExecution } from '../exact/execution.ts'
@@ -12,10 +12,11 @@ import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
 import { InputForm } from '../start/input-form.tsx'
-import { Loaded, problemOf } from '../ui/feedback.tsx'
+import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
+import { useAct } from '../ui/use-act.ts'
 
 /** Starts a workflow: a form from its schema beside the JSON; `from` takes over the input of an execution. */
 export function StartScreen({ rest: [namespace = '', name = ''], place: { query } }: ScreenProps) {
@@ -65,22 +66,11 @@ function Start({ workflow, input, from }: Props) {
   const { namespace, name, metadata } = workflow
   const schema = metadata.input_schema
   const [text, setText] = useState(input ?? initialText(schema))
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState('')
+  const { isBusy, failure, act } = useAct()
   const refusal = useRefusal(`workflow:${namespace}:${name}:run`)
   const problem = problemOfJson(text)
   const fields = fieldsOf(schema)
-  const start = async () => {
-    setBusy(true)
-    setFailure('')
-    try {
-      navigate(executionAddress(await run(workflow, text, from)))
-    } catch (error) {
-      const { title, text: why } = problemOf(error as Error)
-      setFailure(`${title}: ${why}`)
-      setBusy(false)
-    }
-  }
+  const start = () => act(async () => navigate(executionAddress(await run(workflow, text, from))))
   useRunKey(start, isBusy || problem !== undefined || refusal !== undefined)
   return (
     <div class="start">
@@ -132,7 +122,7 @@ async function run(workflow: Workflow, body: string, from: string | undefined): 
   if (from !== undefined) return rerun(from, { input: body, version })
   const path = `${workflowPath(namespace, name)}/run/async`
   const query = { version: String(version) }
-  const answer = await send({ method: 'POST', path, query, body })
+  const answer = await sendStart({ method: 'POST', path, query, body })
   return stringOf(getMembers(answer, ['execution_id']).execution_id) ?? ''
 }
 

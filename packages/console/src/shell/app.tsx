@@ -7,6 +7,7 @@ import { segmentsOf } from '../location/address.ts'
 import { type Place, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
 import { Failure, Loading } from '../ui/feedback.tsx'
+import { loadAgain } from './load-again.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
 
@@ -103,10 +104,12 @@ function Opened({ name, ...props }: ScreenProps & { name: string }): ComponentCh
     setError(undefined)
     const load = SCREENS[name]
     if (!load || loaded.has(name)) return
-    load().then((screen) => {
+    const left = new AbortController()
+    loadAgain(load, left.signal).then((screen) => {
       loaded.set(name, screen)
       setCount((count) => count + 1)
     }, setError)
+    return () => left.abort()
   }, [name])
   const Known = loaded.get(name)
   if (Known) return <Known {...props} />

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { navigate } from '../location/location.ts'
 import { SCREEN_KEYS } from '../palette/keys.ts'
 import { hasSingleKeys } from '../palette/single-keys.ts'
+import { loadAgain } from './load-again.ts'
 
 /** Time for the key after `g`. */
 const SECOND_KEY_MS = 1_500
@@ -30,7 +31,9 @@ export function Keyboard() {
   useKeys(setOpened)
   useEffect(() => {
     if (!opened || dialogs) return
-    loadDialogs().then(setDialogs, () => setOpened(undefined))
+    const closed = new AbortController()
+    loadAgain(loadDialogs, closed.signal).then(setDialogs, () => setOpened(undefined))
+    return () => closed.abort()
   }, [opened, dialogs])
   const close = () => setOpened(undefined)
   return (

@@ -1,7 +1,7 @@
 import { StatusError } from '@windlass/api-client/errors'
 import { useState } from 'preact/hooks'
-import { send } from '../api/server.ts'
-import { problemOf } from '../ui/feedback.tsx'
+import { sendRepeatable } from '../api/server.ts'
+import { refusalOf } from '../ui/feedback.tsx'
 
 /** Asks for an API key once; the server answers with a cookie, and the key is forgotten here. */
 export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
@@ -14,7 +14,9 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
     setBusy(true)
     setFailure('')
     try {
-      await send({ method: 'POST', path: '/console/session', body: JSON.stringify({ api_key }) })
+      const body = JSON.stringify({ api_key })
+      // A session whose cookie was lost is never used, and ends by its idle time.
+      await sendRepeatable({ method: 'POST', path: '/console/session', body })
       form.reset()
       onSignedIn()
     } catch (error) {
@@ -60,6 +62,5 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
 function failureOf(error: Error): string {
   if (error instanceof StatusError && error.status === 401)
     return 'The server does not know this key, or it has expired.'
-  const { title, text } = problemOf(error)
-  return `${title}: ${text}`
+  return refusalOf(error)
 }

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks'
 import { type ApprovalRow, decide } from '../api/approvals.ts'
 import { millis } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
-import { problemOf } from './feedback.tsx'
 import { Icon } from './icon.tsx'
 import { Link } from './link.tsx'
 import { useNow } from './now.ts'
 import { Ago } from './times.tsx'
+import { useAct } from './use-act.ts'
 
 interface Props {
   approvals: readonly ApprovalRow[]
@@ -56,21 +56,9 @@ function Approval({ approval, onDecided }: { approval: ApprovalRow; onDecided: (
 
 function Decision({ approval, onDecided }: { approval: ApprovalRow; onDecided: () => void }) {
   const [reason, setReason] = useState('')
-  const [isBusy, setBusy] = useState(false)
-  const [failure, setFailure] = useState('')
-  const say = async (verdict: 'approve' | 'reject') => {
-    setBusy(true)
-    setFailure('')
-    try {
-      await decide(approval, verdict, reason)
-    } catch (error) {
-      const { title, text } = problemOf(error as Error)
-      setFailure(`${title}: ${text}`)
-    } finally {
-      setBusy(false)
-      onDecided()
-    }
-  }
+  const { isBusy, failure, act } = useAct()
+  const say = (verdict: 'approve' | 'reject') =>
+    act(() => decide(approval, verdict, reason)).finally(onDecided)
   return (
     <div class="decision">
       <label>

@@ -11,7 +11,7 @@ interface Problem {
 }
 
 /** A failure in words: what is wrong and what can be done. */
-export function problemOf(error: Error): Problem {
+function problemOf(error: Error): Problem {
   if (error instanceof ConnectionError)
     return { title: 'The server cannot be reached', text: 'The console tries again by itself.' }
   if (error instanceof RequestTimeoutError)
@@ -27,6 +27,13 @@ export function problemOf(error: Error): Problem {
     503: 'The server is not ready',
   }
   return { title: titles[error.status] ?? 'The server refused', text: detail }
+}
+
+/** Why an act failed, in a sentence. */
+export function refusalOf(error: Error): string {
+  const isOpen = error instanceof ConnectionError || error instanceof RequestTimeoutError
+  const { title, text } = problemOf(error)
+  return `${title}: ${isOpen ? 'it may have been done or not; look before you try again.' : text}`
 }
 
 export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {

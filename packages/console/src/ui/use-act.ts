@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { problemOf } from './feedback.tsx'
+import { refusalOf } from './feedback.tsx'
 
 interface Act {
   isBusy: boolean
@@ -20,8 +20,7 @@ export function useAct(): Act {
     try {
       await request()
     } catch (error) {
-      const { title, text } = problemOf(error as Error)
-      setFailure(`${title}: ${text}`)
+      setFailure(refusalOf(error as Error))
     } finally {
       setBusy(false)
     }

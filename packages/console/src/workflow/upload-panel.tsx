@@ -3,7 +3,7 @@ import { useRefusal } from '../api/permissions.ts'
 import { send } from '../api/server.ts'
 import type { WorkflowRow } from '../api/workflows.ts'
 import { workflowAddress } from '../location/address.ts'
-import { problemOf } from '../ui/feedback.tsx'
+import { refusalOf } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 
@@ -36,8 +36,7 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
     try {
       setStage(await act())
     } catch (error) {
-      const { title, text } = problemOf(error as Error)
-      setStage({ name: 'failed', file, why: `${title}: ${text}` })
+      setStage({ name: 'failed', file, why: refusalOf(error as Error) })
     }
   }
   const check = (file: File | undefined) => {
