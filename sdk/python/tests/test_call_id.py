@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from windlass import ExecutionContext, ExecutionEvent
-from windlass._call_id import _full_text, _NotPlain, _PlainText, call_id
+from windlass._call_id import _full_text, _NotPlain, _PlainText, call_id, call_key
 
 
 class Colour(Enum):
@@ -107,7 +107,7 @@ def _id(value: object) -> str:
     return call_id("f", {"x": value}, [value], {})
 
 
-ODD = [{1: "a"}, {"a": {1, 2}}, b"x", Decimal(1), Colour.RED, Point(1, 2)]
+ODD = [{1: "a"}, {"a": {1, 2}}, b"x", Decimal(1), Colour.RED, Point(1, 2), float("inf")]
 
 
 def random_value(random: Random, depth: int, *, odd: bool) -> Any:
@@ -121,7 +121,7 @@ def random_value(random: Random, depth: int, *, odd: bool) -> Any:
         if random.random() < 0.5:
             return dict(zip(keys, items, strict=True))
         return items if random.random() < 0.5 else tuple(items)
-    return random.choice([None, True, 0, -7, 10**30, 1.5, 1e300, float("inf"), "", 'a"b', "日本"])
+    return random.choice([None, True, 0, -7, 10**30, 1.5, 1e300, -0.0, "", 'a"b', "日本"])
 
 
 @pytest.mark.parametrize("odd", [False, True])
@@ -139,6 +139,11 @@ def test_fast_text_of_plain_values_is_the_full_text(odd: bool) -> None:
         fast += 1
         assert text == _full_text(content)
     assert fast > 1000
+
+
+def test_infinite_number_is_not_plain_and_keeps_its_id() -> None:
+    key = call_key("t", {"x": [float("inf")]}, [[float("inf")]], {})
+    assert key == ("t_c5c8cabd0e12080d", 0)
 
 
 def test_plain_value_of_many_levels_has_the_full_text() -> None:

@@ -66,7 +66,6 @@ class Attempts(Generic[T]):
             delay = self._delay_before(number, error)
             await self._begin_retry(number, max(0.0, delay - self.run.elapsed_s(failed.time)))
         while True:
-            record = self._describe(number)
             try:
                 value = await self.attempt(number)
             except (ApprovalRejected, RequestRefusedError):
@@ -78,7 +77,7 @@ class Attempts(Generic[T]):
                 continue
             result = await self.store(value)
             if number:
-                output = {**record, "output": result.form}
+                output = {**self._describe(number), "output": result.form}
                 self._record(E.TASK_RETRY_COMPLETED, output)
             return result
 

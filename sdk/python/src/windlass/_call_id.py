@@ -19,7 +19,7 @@ from math import isfinite
 from operator import itemgetter
 from pathlib import PurePath
 from types import CoroutineType
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from windlass._json import MAX_LEVELS, TOO_DEEP, convert_nested, quote_json
@@ -27,9 +27,27 @@ from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import UnserializableError
 
 
+class CallKey(NamedTuple):
+    """Id of a call before it is made unique in its execution.
+
+    `plain_size` is the length of the hashed text, in which arguments may occur twice, if they are
+    plain JSON values; otherwise 0.
+    """
+
+    text: str
+    plain_size: int
+
+
 def call_id(
     name: str, by_name: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> str:
+    """Returns the id of `call_key`."""
+    return call_key(name, by_name, args, kwargs).text
+
+
+def call_key(
+    name: str, by_name: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> CallKey:
     """Returns `<name>_<16 hex digits>`: the name and a hash of name and arguments.
 
     `by_name` holds the positional arguments under their parameters' names. Raises TypeError for an
@@ -39,9 +57,10 @@ def call_id(
     content = [name, by_name, list(args), kwargs]
     try:
         text = _PlainText().of(content, 0)
+        plain_size = len(text)
     except _NotPlain:
-        text = _full_text(content)
-    return f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+        text, plain_size = _full_text(content), 0
+    return CallKey(f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", plain_size)
 
 
 def _full_text(content: Any) -> str:
@@ -59,12 +78,19 @@ MAX_PLAIN_LEVELS = 50
 # Level of the arguments in the content of an id.
 ARGUMENT_LEVEL = 2
 
+
+def _finite(value: float) -> str:
+    if not isfinite(value):
+        raise _NotPlain
+    return float.__repr__(value)
+
+
 # Exact types only: subclasses may have another form.
 _LEAVES: dict[type, Callable[[Any], str]] = {
     str: quote_json,
     int: int.__repr__,
     bool: lambda value: "true" if value else "false",
-    float: lambda value: float.__repr__(value) if isfinite(value) else json.dumps(value),
+    float: _finite,
     type(None): lambda _: "null",
 }
 

@@ -15,6 +15,10 @@ from windlass.errors import ValueTooLargeError
 # The server accepts bodies of 16 MiB; the rest is for the other members of a checkpoint.
 MAX_EVENT_BYTES = 16 * 1024 * 1024 - 64 * 1024
 
+# A longer value identifies its event by a hash of its text, which exists already; the canonical
+# form would be a second serialization.
+MAX_CANONICAL = 64 * 1024
+
 
 def check_size(what: str, text: str) -> None:
     """Raises ValueTooLargeError if the JSON text of a value is larger than the log accepts."""
@@ -50,7 +54,8 @@ def create_entry(
     moment = datetime.now(UTC) if time is None else time
     time_text = moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
     try:
-        key = event_id(type, source_id, name, value, time_text)
+        identity = _hash(text) if len(text) > MAX_CANONICAL else value
+        key = event_id(type, source_id, name, identity, time_text)
     except RecursionError:
         # Deeper than the canonical form can be built: the text identifies the event as well.
         key = event_id(type, source_id, name, text, time_text)
@@ -68,4 +73,8 @@ def event_id(type: str, source_id: str, name: str, value: Any, time: str) -> str
     The server appends an event id only once, which makes repeated checkpoints safe.
     """
     content = {"name": name, "source_id": source_id, "time": time, "type": type, "value": value}
-    return hashlib.sha256(canonical_json(content).encode()).hexdigest()[:16]
+    return _hash(canonical_json(content))[:16]
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

@@ -59,6 +59,7 @@ class HeartbeatMonitor:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._limit: asyncio.Timeout | None = None
+        self._is_watching = False
         self._unrecorded: Any = None
         self._recorded_at = -RECORD_INTERVAL_S
 
@@ -66,8 +67,15 @@ class HeartbeatMonitor:
         """Runs the body. Raises ExecutionTimeoutError if its heartbeats stop."""
         attempt.heartbeat = self._beat_threadsafe
         attempt.heartbeat_details = self._run.replay.find_heartbeat(self._call.id)
-        limit = asyncio.timeout(self._timeout_s or None)
-        self._limit = limit
+        self._is_watching = True
+        try:
+            return await (self._within_limit(body) if self._timeout_s else body())
+        finally:
+            self._is_watching = False
+            self._record()
+
+    async def _within_limit(self, body: Callable[[], Awaitable[T]]) -> T:
+        self._limit = limit = asyncio.timeout(self._timeout_s)
         try:
             async with limit:
                 return await body()
@@ -76,9 +84,6 @@ class HeartbeatMonitor:
                 message = f"the attempt sent no heartbeat for {self._timeout_s} seconds"
                 raise ExecutionTimeoutError(self._timeout_s, message) from None
             raise
-        finally:
-            self._limit = None
-            self._record()
 
     def _beat_threadsafe(self, details: Any) -> None:
         if threading.get_ident() == self._thread:
@@ -87,10 +92,10 @@ class HeartbeatMonitor:
             self._loop.call_soon_threadsafe(self._beat, details)
 
     def _beat(self, details: Any) -> None:
-        if self._limit is None or self._run.is_closed:
+        if not self._is_watching or self._run.is_closed:
             return
         now = self._loop.time()
-        if self._timeout_s and not self._limit.expired():
+        if self._limit is not None and not self._limit.expired():
             self._limit.reschedule(now + self._timeout_s)
         if details is not None:
             self._unrecorded = details

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import Enum
 from itertools import accumulate
+from json import encoder as json_encoder
 from json.encoder import encode_basestring_ascii
 from typing import Any
 
@@ -41,12 +42,12 @@ def encode_for_display(value: Any) -> str:
     return _encode(value, _compact_display, to_display_form)
 
 
-def _encode(value: Any, compact: Callable[[Any], str], form: Callable[[Any], Any]) -> str:
+def _encode(value: Any, compact: Encoder, form: Callable[[Any], Any]) -> str:
     try:
         try:
-            text = compact(value)
+            text = compact.encode(value)
         except (TypeError, RecursionError):  # a key that JSON lacks, or too many levels
-            text = compact(_to_plain(value, form))
+            text = compact.encode(_to_plain(value, form))
     except (TypeError, ValueError) as error:
         raise UnserializableError(message=_describe_refusal(value, error)) from error
     except RecursionError as error:
@@ -59,9 +60,10 @@ def _encode(value: Any, compact: Callable[[Any], str], form: Callable[[Any], Any
 def canonical_json(value: Any) -> str:
     """Returns the one text that equal values share, with sorted keys. Ids are hashes of it."""
     try:
-        return _sorted(value)
+        return _sorted.encode(value)
     except TypeError:  # keys of several types cannot be sorted
-        return _sorted(json.loads(_compact_display(_to_plain(value, to_display_form))))
+        plain = json.loads(_compact_display.encode(_to_plain(value, to_display_form)))
+        return _sorted.encode(plain)
 
 
 def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> Any:
@@ -127,11 +129,45 @@ def _value_end(text: str, at: int) -> int:
     return _raw.raw_decode(text, at)[1]
 
 
-_compact = json.JSONEncoder(allow_nan=False, separators=(",", ":"), default=to_json_form).encode
-_compact_display = json.JSONEncoder(
-    allow_nan=False, separators=(",", ":"), default=to_display_form
-).encode
-_sorted = json.JSONEncoder(sort_keys=True, default=to_display_form).encode
+class Encoder:
+    """JSONEncoder that prepares its fast path once instead of for each value.
+
+    Most values of a log are small: preparing takes longer than encoding them. The fast path does
+    not look for cycles; a value that contains itself, like any other that it refuses, is encoded
+    again by the JSONEncoder, whose error says what is wrong.
+    """
+
+    def __init__(
+        self,
+        *,
+        default: Callable[[Any], Any] | None = None,
+        separators: tuple[str, str] = (", ", ": "),
+        sort_keys: bool = False,
+        allow_nan: bool = True,
+    ) -> None:
+        self._checked = json.JSONEncoder(
+            default=default, separators=separators, sort_keys=sort_keys, allow_nan=allow_nan
+        )
+        item, key = separators
+        default = self._checked.default
+        make = getattr(json_encoder, "c_make_encoder", None)
+        self._fast: Callable[[Any, int], Sequence[str]] | None = make and make(
+            None, default, quote_json, None, key, item, sort_keys, False, allow_nan
+        )
+
+    def encode(self, value: Any) -> str:
+        """Returns the text of `value`. Raises what JSONEncoder raises."""
+        if self._fast is None:  # an interpreter without the accelerator
+            return self._checked.encode(value)
+        try:
+            return "".join(self._fast(value, 0))
+        except (TypeError, ValueError, RecursionError):
+            return self._checked.encode(value)
+
+
+_compact = Encoder(allow_nan=False, separators=(",", ":"), default=to_json_form)
+_compact_display = Encoder(allow_nan=False, separators=(",", ":"), default=to_display_form)
+_sorted = Encoder(sort_keys=True, default=to_display_form)
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
@@ -188,7 +224,7 @@ def _to_key(key: Any) -> str:
     if isinstance(key, Enum):
         return _to_key(key.value)
     if key is None or isinstance(key, int | float):
-        return _compact(key)
+        return _compact.encode(key)
     return str(key)
 
 

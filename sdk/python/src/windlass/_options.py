@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, TypedDict, Unpack, cast
 
 from windlass._option_checks import (
@@ -164,11 +165,13 @@ class TaskOptions:
     @property
     def retry_policy(self) -> Retry:
         """The option `retry`, or the policy of the three single options."""
-        return self.retry or Retry(
-            attempts=self.retry_max_attempts + 1,
-            delay=self.retry_delay,
-            backoff=self.retry_backoff,
-        )
+        return self.retry or _retry(self.retry_max_attempts, self.retry_delay, self.retry_backoff)
+
+
+# Every call of a task reads its policy.
+@lru_cache
+def _retry(max_attempts: int, delay: float, backoff: float) -> Retry:
+    return Retry(attempts=max_attempts + 1, delay=delay, backoff=backoff)
 
 
 _SINGLE_RETRY_OPTIONS = {"retry_max_attempts": 0, "retry_delay": 1, "retry_backoff": 2}

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Generic, TypeVar
 
-from windlass._call_id import call_id
+from windlass._call_id import call_key
 from windlass._run import Run, Scope
 
 R_co = TypeVar("R_co", covariant=True)
@@ -21,7 +21,8 @@ MAX_NAME_LENGTH = 255
 class Call:
     """One call of a task without the task's function. `id` is unique in the execution.
 
-    `arguments` are the recorded arguments by name.
+    `arguments` are the recorded arguments by name. `plain_size` is 0 unless all are plain JSON
+    values; see `CallKey`.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Call:
     args: Sequence[Any]
     kwargs: Mapping[str, Any]
     arguments: Mapping[str, Any]
+    plain_size: int = 0
 
 
 class Signature:
@@ -68,9 +70,11 @@ def identify_call(
     bind_positional = signature.bind_positional(args)
     arguments = {**bind_positional, **kwargs}
     name = _to_valid_name(template.format(*args, **arguments)) if "{" in template else template
-    key = call_id(name, bind_positional, args, kwargs)
-    recorded = dict(list(arguments.items())[len(receiver) :])
-    return Call(scope.run.assign_id(scope.path, key), name, key, args, kwargs, recorded)
+    key, plain_size = call_key(name, bind_positional, args, kwargs)
+    if receiver:
+        arguments = dict(list(arguments.items())[len(receiver) :])
+    unique = scope.run.assign_id(scope.path, key)
+    return Call(unique, name, key, args, kwargs, arguments, plain_size)
 
 
 def _to_valid_name(name: str) -> str:

@@ -7,10 +7,12 @@ import hashlib
 import logging
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
+
+import msgspec
 
 from windlass._approval_gate import await_approval
 from windlass._attempts import Attempts
@@ -25,7 +27,7 @@ from windlass._option_checks import to_seconds
 from windlass._options import TaskMetadata, TaskOptions
 from windlass._policies import Cache
 from windlass._replay import Failed
-from windlass._run import Attempt, Run, require_scope
+from windlass._run import Attempt, Run, Scope, require_scope
 from windlass._task_call import Call
 from windlass._trace import Attributes
 from windlass.domain.events import ExecutionEventType as E
@@ -264,14 +266,15 @@ class TaskExecution:
         environment.on_body(self.call.id)
         func = environment.bodies.get(func, func) if environment.bodies else func
         outer = require_scope()
-        scope = replace(
-            outer,
-            is_sensitive=self.options.sensitive,
-            branches=outer.branches if self.belongs_to_saga else (),
+        scope = Scope(
+            run=outer.run,
             path=path,
             call_id=self.call.id,
             task_name=self.call.name,
             attempt=attempt,
+            branches=outer.branches if self.belongs_to_saga else (),
+            is_compensating=outer.is_compensating,
+            is_sensitive=self.options.sensitive,
         )
         kwargs = {**self.call.kwargs, **(injected or {})}
         return await run_body(func, self.call.args, kwargs, scope, self.options.timeout)
@@ -324,15 +327,13 @@ class TaskExecution:
     def _record_arguments(self, type: E, *, failure: Mapping[str, Any] | None = None) -> None:
         """Records an event with the call's arguments; large ones by size and hash."""
         arguments: dict[str, Any] = {}
+        text = "{}"
         if self.options.record_arguments and not self.options.sensitive:
-            arguments = to_recordable(self.call.arguments)
-            text = encode_for_display(arguments)
-            if len(text) > MAX_ARGUMENTS:
-                digest = hashlib.sha256(text.encode()).hexdigest()
-                arguments = {"size": len(text), "sha256": digest}
+            arguments, text = _describe_arguments(self.call)
         if failure is not None:
             arguments = {**arguments, "failure": failure}
-        self._record(type, arguments, value_text=encode_for_display(arguments))
+            text = encode_for_display(arguments)
+        self._record(type, arguments, value_text=text)
 
     def _record(self, type: E, value: Any, *, value_text: str | None = None) -> None:
         self.run.record_task(type, self.call.id, self.call.name, value, value_text=value_text)
@@ -353,3 +354,32 @@ def to_recordable(arguments: Mapping[str, Any]) -> dict[str, Any]:
         name: str(value) if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in arguments.items()
     }
+
+
+def _describe_arguments(call: Call) -> tuple[dict[str, Any], str]:
+    """Returns the arguments of a call as the log shows them, and their JSON.
+
+    Large arguments are shown by their size in bytes and the SHA-256 of their JSON.
+    """
+    if call.plain_size > MAX_ARGUMENTS:
+        # Plain values need no conversion, and this text is not shown: the fastest encoder will do.
+        summary = _summarize(_encode_plain(call.arguments))
+        if summary is not None:
+            return summary
+    arguments = to_recordable(call.arguments)
+    text = encode_for_display(arguments)
+    return _summarize(text.encode()) or (arguments, text)
+
+
+def _summarize(text: bytes) -> tuple[dict[str, Any], str] | None:
+    if len(text) <= MAX_ARGUMENTS:
+        return None
+    summary = {"size": len(text), "sha256": hashlib.sha256(text).hexdigest()}
+    return summary, encode(summary)
+
+
+def _encode_plain(arguments: Mapping[str, Any]) -> bytes:
+    try:
+        return msgspec.json.encode(arguments)
+    except ValueError:  # half of a surrogate pair
+        return b""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
-from windlass._json import encode
+from windlass._json import encode, quote_json
 from windlass._namespace import current_namespace, namespace_folder
 from windlass._private_files import make_private_folder, shared_key, write_private_file
 from windlass.errors import UnserializableError
@@ -86,8 +86,8 @@ class InlineOutputStorage(OutputStorage):
 
 def inline_result(reference_id: str, value: Any, text: str) -> tuple[dict[str, Any], str]:
     """Returns an inline reference to a value and its JSON, which contains `text` unchanged."""
-    form = InlineOutputStorage().store(reference_id, value).to_dict()
-    members = f'"reference_id":{encode(reference_id)},"metadata":{{"value":{text}}}'
+    form = {"storage_type": "inline", "reference_id": reference_id, "metadata": {"value": value}}
+    members = f'"reference_id":{quote_json(reference_id)},"metadata":{{"value":{text}}}'
     return form, f'{{"storage_type":"inline",{members}}}'
 
 
