@@ -15,7 +15,7 @@ from uuid import UUID
 import pytest
 
 from windlass import ExecutionContext, ExecutionEvent
-from windlass._call_id import _full_text, _NotPlain, _PlainText, call_id, call_key
+from windlass._call_id import _full_text, _NotPlain, _PlainText, _text_of_scalars, call_id, call_key
 
 
 class Colour(Enum):
@@ -139,6 +139,21 @@ def test_fast_text_of_plain_values_is_the_full_text(odd: bool) -> None:
         fast += 1
         assert text == _full_text(content)
     assert fast > 1000
+
+
+def test_text_of_scalar_arguments_is_the_full_text() -> None:
+    random = Random(13)
+    scalars = [None, True, 0, -7, 10**30, 1.5, 1e300, -0.0, "", 'a"b', "日本", "\udc00"]
+    keys = ['"', "a", "é\n", "~", "ab", "A b", " ", "a b"]
+    for _ in range(2000):
+        by_name, kwargs = (
+            {key: random.choice(scalars) for key in random.sample(keys, random.randrange(5))}
+            for _ in range(2)
+        )
+        args = list(by_name.values())
+        text = _text_of_scalars("ta\nsk", by_name, args, kwargs)
+        assert text == _full_text(["ta\nsk", by_name, args, kwargs])
+    assert _text_of_scalars("task", {}, [], {"key": []}) is None
 
 
 def test_infinite_number_is_not_plain_and_keeps_its_id() -> None:

@@ -54,12 +54,13 @@ def call_key(
     argument without a stable identity, and UnserializableError if the arguments are nested too
     deeply.
     """
-    content = [name, by_name, list(args), kwargs]
     try:
-        text = _PlainText().of(content, 0)
+        text = _text_of_scalars(name, by_name, args, kwargs)
+        if text is None:
+            text = _PlainText().of([name, by_name, list(args), kwargs], 0)
         plain_size = len(text)
     except _NotPlain:
-        text, plain_size = _full_text(content), 0
+        text, plain_size = _full_text([name, by_name, list(args), kwargs]), 0
     return CallKey(f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", plain_size)
 
 
@@ -93,6 +94,24 @@ _LEAVES: dict[type, Callable[[Any], str]] = {
     float: _finite,
     type(None): lambda _: "null",
 }
+
+
+def _text_of_scalars(
+    name: str, by_name: Mapping[str, Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> str | None:
+    """Returns the text of a call whose arguments are no containers, as most are; otherwise None."""
+    leaves = _LEAVES
+    try:
+        values = ",".join([leaves[type(value)](value) for value in args])
+        # Quoted names differ before they end, so the order of pairs does not depend on the values.
+        named, keywords = (
+            sorted([f"[{quote_json(key)},{leaves[type(part)](part)}]" for key, part in of.items()])
+            for of in (by_name, kwargs)
+        )
+    except KeyError:
+        return None
+    given, more = ",".join(named), ",".join(keywords)
+    return f'[{quote_json(name)},{{"__dict__":[{given}]}},[{values}],{{"__dict__":[{more}]}}]'
 
 
 class _PlainText:
