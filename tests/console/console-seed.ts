@@ -49,7 +49,7 @@ async function seedAdministration({ requestOk, createAccount }: AuthSystem): Pro
   await createAccount(['runners'], 'robot')
 }
 
-/** Uploads workflows and starts each once; returns the ids of the executions by workflow, of a schedule, and of a rerun. */
+/** Uploads workflows and starts each once; returns the ids of the executions by workflow, of a schedule and of a rerun, and the worker. */
 export async function seed(system: AuthSystem): Promise<Record<string, string>> {
   const { upload, requestOk } = system
   expect((await upload(SOURCE)).status).toBe(200)
@@ -76,14 +76,18 @@ export async function seed(system: AuthSystem): Promise<Record<string, string>> 
     },
   })
   const again = await requestOk(`POST /executions/${ids.checkout}/rerun`)
-  return { ...ids, nightly: nightly.id ?? '', again: again.execution_id ?? '' }
+  const [worker] = (await requestOk('GET /workers')) as unknown as { name: string }[]
+  return {
+    ...{ ...ids, nightly: nightly.id ?? '', again: again.execution_id ?? '' },
+    worker: worker?.name ?? '',
+  }
 }
 
 /** Every screen with its heading. */
 export const screensOf = (ids: Record<string, string>): [path: string, heading: string][] => [
   ['', 'Home'],
   ['executions', 'Executions'],
-  ['executions?state=FAILED', 'Executions'],
+  [`executions?group=workflow&selected=${ids.checkout}`, 'Executions'],
   [`executions/${ids.checkout}`, 'checkout'],
   [`executions/${ids.checkout}?tab=log`, 'checkout'],
   [`executions/${ids.checkout}?tab=data`, 'checkout'],
@@ -104,6 +108,7 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   ['schedules?tab=forecast', 'Schedules'],
   [`schedules/${ids.nightly}`, 'nightly <i>'],
   ['workers', 'Workers'],
+  [`workers/${ids.worker}`, ids.worker ?? ''],
   ['queue', 'Queue'],
   ['access', 'Access'],
   ['access/robot', 'robot'],

@@ -114,12 +114,42 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     await page.getByRole('button', { name: 'Start the fork' }).click()
     await page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
     expect(page.url()).not.toContain(ids.checkout)
+    await visit(`fork/${ids.checkout}`, 'Fork')
+    await page.getByText('With another input').click()
+    await page.getByLabel('Input (JSON)').fill('[9007199254740993]')
+    await page.getByRole('button', { name: 'Start the fork' }).click()
+    await page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
+    await page.getByRole('link', { name: 'Input and output' }).click()
+    await page.getByRole('button', { name: 'As stored' }).first().click()
+    expect(await page.getByLabel('Input, text').textContent()).toBe('[9007199254740993]')
     await visit('executions?workflow_name=greet', 'Executions')
     const [file] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: /^CSV/ }).click(),
     ])
     expect(readFileSync(await file.path(), 'utf8')).toContain(`"${ids.greet}","default","greet"`)
+  })
+
+  test('executions: narrowed to an error, rows selected and run again, a time dragged over', async () => {
+    const { page, visit } = await fixture.open(fixture.auth.admin)
+    await visit('executions?group=error', 'Executions')
+    await page.getByRole('link', { name: /card declined/ }).click()
+    await page.getByRole('table', { name: 'By error' }).waitFor({ state: 'detached' })
+    await page.getByLabel(`Select ${ids.checkout}`).check()
+    await page.getByLabel(`Select ${ids.again}`).check()
+    expect(page.url()).toContain('selected=')
+    const panel = page.getByRole('region', { name: 'Selected executions' })
+    expect(await panel.getByText('is left out').count()).toBe(2)
+    await panel.getByLabel('Action').selectOption('rerun')
+    await panel.getByRole('button', { name: 'Run again 2 executions' }).click()
+    await panel.getByText('2 of 2 are done, 0 were refused').waitFor()
+    const chart = await page.getByTitle('Drag to select a time').boundingBox()
+    const { x = 0, y = 0, width = 0, height = 0 } = chart ?? {}
+    await page.mouse.move(x + width / 2, y + height / 2)
+    await page.mouse.down()
+    await page.mouse.move(x + width - 2, y + height / 2)
+    await page.mouse.up()
+    await expect.poll(() => page.url()).toMatch(/created_after=.*created_before=/)
   })
 
   test('a queued execution: why it waits, and the change that would help', async () => {

@@ -40,8 +40,15 @@ function keepSame(row: ExecutionRow): ExecutionRow {
   return row
 }
 
-/** Reads a page of executions. */
-export async function listExecutions(query: Query, signal?: AbortSignal): Promise<ExecutionPage> {
-  const page = await read<ExecutionPage>('/executions', query, signal)
+const readPage = async (path: string, query: Query, signal?: AbortSignal) => {
+  const page = await read<ExecutionPage>(path, query, signal)
   return { ...page, executions: page.executions.map(keepSame) }
 }
+
+/** Reads a page of executions. */
+export const listExecutions = (query: Query, signal?: AbortSignal): Promise<ExecutionPage> =>
+  readPage('/executions', query, signal)
+
+/** Executions that a worker holds or was the last one to hold, newest first. */
+export const listWorkerExecutions = (worker: string, query: Query, signal?: AbortSignal) =>
+  readPage(`/workers/${encodeURIComponent(worker)}/executions`, query, signal)

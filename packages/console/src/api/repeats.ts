@@ -30,8 +30,8 @@ export interface ForkPlan {
   cut: boolean
 }
 
-const forkBody = (after: number, isDryRun: boolean) =>
-  JSON.stringify({ after_seq: after, dry_run: isDryRun })
+const forkBody = (after: number, isDryRun: boolean, again: Again = {}) =>
+  `{${[`"after_seq":${after}`, `"dry_run":${isDryRun}`, ...membersFor(again)]}}`
 
 /** Tells which calls a fork after an entry would run again; starts nothing. */
 export async function planFork(id: string, after: number, signal?: AbortSignal): Promise<ForkPlan> {
@@ -44,9 +44,9 @@ export async function planFork(id: string, after: number, signal?: AbortSignal):
 }
 
 /** Starts an execution that begins with the log of another one up to an entry; returns its id. */
-export async function fork(id: string, after: number): Promise<string> {
+export async function fork(id: string, after: number, again: Again): Promise<string> {
   const path = `${pathOf(id)}/fork`
-  const answer = await sendStart({ method: 'POST', path, body: forkBody(after, false) })
+  const answer = await sendStart({ method: 'POST', path, body: forkBody(after, false, again) })
   return idIn(getMembers(answer, ['execution']).execution) ?? ''
 }
 

@@ -1,9 +1,11 @@
-import { read } from './server.ts'
+import { type Query, read } from './server.ts'
 
 /** Seconds; null if nothing was measured. */
 type Percentiles = { p50: number; p95: number; p99: number } | null
 
 interface StatsBucket {
+  /** Null unless it was asked for groups; empty for executions without a value. */
+  group: string | null
   at: string
   started: number
   ended: number
@@ -22,12 +24,29 @@ export interface Stats {
   cut: boolean
 }
 
-/** Statistics of the time up to now. */
-export function readStats(
-  { seconds, step }: { seconds: number; step: number },
-  signal?: AbortSignal,
-): Promise<Stats> {
+/** Milliseconds since 1970, and the step in seconds. */
+interface Range {
+  from: number
+  to: number
+  step: number
+}
+
+const queryOf = ({ from, to, step }: Range) => ({
+  from: new Date(from).toISOString(),
+  to: new Date(to).toISOString(),
+  step: String(step),
+})
+
+/** Statistics of a time, of all executions or of those of a workflow, in groups if asked for. */
+export const readStats = (range: Range, filter: Query = {}, signal?: AbortSignal) =>
+  read<Stats>('/executions/stats', { ...queryOf(range), ...filter }, signal)
+
+/** Statistics of the executions of one worker. */
+export const readHistory = (worker: string, range: Range, signal?: AbortSignal) =>
+  read<Stats>(`/workers/${encodeURIComponent(worker)}/history`, queryOf(range), signal)
+
+/** The time up to now. */
+export function recently(seconds: number, step: number): Range {
   const to = Date.now()
-  const query = { from: new Date(to - seconds * 1_000).toISOString(), step: String(step) }
-  return read<Stats>('/executions/stats', { ...query, to: new Date(to).toISOString() }, signal)
+  return { from: to - seconds * 1_000, to, step }
 }

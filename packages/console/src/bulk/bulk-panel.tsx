@@ -11,14 +11,7 @@ import { count } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
 import { Link } from '../ui/link.tsx'
 import { useAct } from '../ui/use-act.ts'
-
-const ACTIONS: readonly (readonly [action: BulkAction, label: string])[] = [
-  ['cancel', 'Cancel'],
-  ['resume', 'Resume'],
-  ['rerun', 'Run again'],
-]
-/** Executions of the sample that are shown. */
-const SHOWN = 5
+import { ActionChoice, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
 
 interface Props {
   /** The filter of the list; the act is for all that match it. */
@@ -47,23 +40,13 @@ export function BulkPanel({ filter, onDone }: Props) {
     <details class="card form-panel">
       <summary>Act on all that match</summary>
       <div class="filters">
-        <label class="text-filter">
-          <span>Action</span>
-          <select
-            value={action}
-            disabled={isBusy}
-            onChange={({ currentTarget: { value } }) => {
-              setAction(ACTIONS.find(([one]) => one === value)?.[0] ?? 'cancel')
-              setPreview(undefined)
-            }}
-          >
-            {ACTIONS.map(([one, label]) => (
-              <option key={one} value={one}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
+        <ActionChoice
+          {...{ action, isBusy }}
+          onChange={(chosen) => {
+            setAction(chosen)
+            setPreview(undefined)
+          }}
+        />
         <button type="button" disabled={isBusy} onClick={look}>
           Show what it would change
         </button>
@@ -74,8 +57,7 @@ export function BulkPanel({ filter, onDone }: Props) {
             disabled={isBusy || preview.count === 0}
             onClick={() => perform(preview.count)}
           >
-            {ACTIONS.find(([one]) => one === action)?.[1]} {count(preview.count)}{' '}
-            {preview.count === 1 ? 'execution' : 'executions'}
+            {labelOf(action)} {executionsIn(preview.count)}
           </button>
         )}
       </div>
@@ -107,25 +89,6 @@ const Preview = ({ preview }: { preview: BulkPreview }) => (
         </li>
       ))}
       {preview.count > SHOWN && <li class="faint">and {count(preview.count - SHOWN)} more</li>}
-    </ul>
-  </>
-)
-
-const Progress = ({ progress }: { progress: BulkProgress }) => (
-  <>
-    <p>
-      {count(progress.done)} of {count(progress.total)} are done, {count(progress.failed)} were
-      refused{progress.stopped && '; it stopped before its end'}.
-    </p>
-    <ul>
-      {progress.failures?.slice(0, SHOWN).map(({ execution_id, reason }) => (
-        <li key={execution_id}>
-          <Link to={executionAddress(execution_id)} class="mono">
-            {execution_id}
-          </Link>
-          : {reason}
-        </li>
-      ))}
     </ul>
   </>
 )

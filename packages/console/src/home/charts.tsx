@@ -1,4 +1,4 @@
-import { readStats, type Stats } from '../api/stats.ts'
+import { recently, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
@@ -16,9 +16,19 @@ const WAITS = [
   ['half of them waited less than', 'ph-run'],
 ] as const
 
+interface Props {
+  /** Name of the statistics among the answers that are kept. */
+  name: string
+  load: (range: ReturnType<typeof recently>, signal: AbortSignal) => Promise<Stats>
+}
+
 /** The last hour: how many executions ended, and how long they waited. Nothing while it cannot be read. */
-export function Charts() {
-  const { data } = useQuery('stats', (signal) => readStats(RANGE, signal), { every: EVERY_MS })
+export function Charts({ name, load }: Props) {
+  const { data } = useQuery(
+    `stats ${name}`,
+    (signal) => load(recently(RANGE.seconds, RANGE.step), signal),
+    { every: EVERY_MS },
+  )
   if (!data) return null
   return (
     <section class="charts" aria-label="The last hour">

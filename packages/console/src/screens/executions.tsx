@@ -1,10 +1,11 @@
 import { type ExecutionPage, listExecutions } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
-import { BulkPanel } from '../bulk/bulk-panel.tsx'
 import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
 import { changed, wholeOf } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { lazy } from '../shell/lazy.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
@@ -16,6 +17,12 @@ import { useHeldRows } from './held-rows.ts'
 const PATH = 'executions'
 const PAGE = 50
 const EVERY_MS = 2_000
+
+const Overview = lazy(async () => (await import('../overview/overview.tsx')).Overview)
+const BulkPanel = lazy(async () => (await import('../bulk/bulk-panel.tsx')).BulkPanel)
+const SelectionPanel = lazy(
+  async () => (await import('../bulk/selection-panel.tsx')).SelectionPanel,
+)
 
 const FILTERS = ['state', ...TEXT_FILTERS.map(({ name }) => name)]
 
@@ -36,11 +43,12 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       actions={<ExportMenu filter={filter} />}
     >
       <ExecutionFilters query={query} />
+      <Overview query={query} />
       {isFiltered && (
         <BulkPanel key={JSON.stringify(filter)} filter={filter} onDone={answer.refresh} />
       )}
       <Loaded answer={answer} lines={12}>
-        {(page) => <List key={key} page={page} isFiltered={isFiltered} />}
+        {(page) => <List key={key} {...{ page, query, isFiltered }} onDone={answer.refresh} />}
       </Loaded>
       {answer.data?.cut && (
         <p class="stale">The search ended at its bound: narrow it with a workflow or a time.</p>
@@ -61,18 +69,41 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
 const totalOf = ({ total, total_exact = true }: ExecutionPage) =>
   `${total_exact ? '' : 'more than '}${count(total)}`
 
-function List({ page, isFiltered }: { page: ExecutionPage; isFiltered: boolean }) {
+interface ListProps {
+  page: ExecutionPage
+  query: URLSearchParams
+  isFiltered: boolean
+  onDone: () => void
+}
+
+function List({ page, query, isFiltered, onDone }: ListProps) {
   // On later pages rows move when others arrive; on the first one new rows wait to be shown.
   const { rows, waiting, show } = useHeldRows(page.executions, page.offset === 0)
   if (rows.length === 0) return <NoRows isFiltered={isFiltered} />
+  const chosen = new Set(query.get('selected')?.split(',') ?? [])
+  const choose = (ids: readonly string[], isChosen: boolean) => {
+    // The address as it is now: a row is not rendered again for each change of the selection.
+    const now = new URLSearchParams(window.location.search)
+    const selected = new Set(now.get('selected')?.split(',') ?? [])
+    for (const id of ids) isChosen ? selected.add(id) : selected.delete(id)
+    navigate(changed(PATH, now, { selected: [...selected].join(',') }), { replace: true })
+  }
+  const selected = rows.filter(({ execution_id }) => chosen.has(execution_id))
   return (
     <>
+      {selected.length > 0 && (
+        <SelectionPanel
+          rows={selected}
+          onClear={() => navigate(changed(PATH, query, { selected: undefined }))}
+          onDone={onDone}
+        />
+      )}
       {waiting > 0 && (
         <button type="button" class="new-rows" onClick={show}>
           {waiting} new
         </button>
       )}
-      <ExecutionTable rows={rows} />
+      <ExecutionTable rows={rows} selection={{ chosen, onChoose: choose }} />
     </>
   )
 }

@@ -1,9 +1,14 @@
+import { useState } from 'preact/hooks'
 import { type ForkPlan, fork, planFork, seqOf } from '../api/repeats.ts'
+import { send } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
+import { toExecution } from '../exact/execution.ts'
 import { count } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { problemOfJson } from '../start/form.ts'
+import { JsonInput } from '../start/json-input.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -16,7 +21,12 @@ export function ForkScreen({ rest: [id = ''], place: { query } }: ScreenProps) {
   const entry = query.get('entry') ?? ''
   const answer = useQuery(`fork ${id} ${entry}`, async (signal) => {
     const after = await seqOf(id, entry, signal)
-    return { after, plan: await planFork(id, after, signal) }
+    const path = `/executions/${encodeURIComponent(id)}`
+    const [plan, execution] = await Promise.all([
+      planFork(id, after, signal),
+      send({ method: 'GET', path }, signal),
+    ])
+    return { after, plan, input: toExecution(execution).input }
   })
   return (
     <Page
@@ -38,8 +48,20 @@ export function ForkScreen({ rest: [id = ''], place: { query } }: ScreenProps) {
   )
 }
 
-function Planned({ id, after, plan }: { id: string; after: number; plan: ForkPlan }) {
+interface Props {
+  id: string
+  after: number
+  plan: ForkPlan
+  /** Exact text of the input of the execution. */
+  input: string
+}
+
+function Planned({ id, after, plan, input }: Props) {
   const { isBusy, failure, act } = useAct()
+  const [text, setText] = useState(input)
+  const problem = problemOfJson(text)
+  // The same input is not sent: the server takes it from the execution, whatever its size.
+  const changes = text === input ? {} : { input: text }
   const { runs_again: again } = plan
   return (
     <>
@@ -67,12 +89,19 @@ function Planned({ id, after, plan }: { id: string; after: number; plan: ForkPla
         )}
         {plan.cut && <p class="stale">More calls run again than are listed.</p>}
       </section>
+      <details class="card">
+        <summary>With another input</summary>
+        <JsonInput text={text} problem={problem} onChange={setText} />
+        <p class="faint">Calls whose outcome is in the log keep it, whatever the input is.</p>
+      </details>
       <div class="actions">
         <button
           type="button"
           class="primary"
-          disabled={isBusy}
-          onClick={() => void act(async () => navigate(executionAddress(await fork(id, after))))}
+          disabled={isBusy || problem !== undefined}
+          onClick={() =>
+            void act(async () => navigate(executionAddress(await fork(id, after, changes))))
+          }
         >
           <Icon name="flow" /> Start the fork
         </button>

@@ -2,6 +2,7 @@ import { listApprovals } from '../api/approvals.ts'
 import { listExecutions } from '../api/executions.ts'
 import { type QueueRow, readQueue } from '../api/queue.ts'
 import { listSchedules } from '../api/schedules.ts'
+import { readStats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
 import { listWorkflows } from '../api/workflows.ts'
@@ -37,7 +38,9 @@ export function HomeScreen() {
       <Tiles />
       {recent.data?.total === 0 && <FirstSteps />}
       <NeedsPerson />
-      {recent.data !== undefined && recent.data.total !== 0 && <Charts />}
+      {recent.data !== undefined && recent.data.total !== 0 && (
+        <Charts name="of all" load={(range, signal) => readStats(range, {}, signal)} />
+      )}
       {recent.data?.total !== 0 && (
         <section class="page-body" aria-label="Latest executions">
           <h2>Latest executions</h2>

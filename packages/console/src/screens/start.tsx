@@ -12,6 +12,7 @@ import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
 import { InputForm } from '../start/input-form.tsx'
+import { JsonInput } from '../start/json-input.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
@@ -83,17 +84,7 @@ function Start({ workflow, input, from }: Props) {
       <VersionChoice workflow={workflow} from={from} />
       <div class={fields ? 'start-columns' : undefined}>
         {fields && <InputForm fields={fields} text={text} onChange={setText} />}
-        <label class="card json-input">
-          <span>Input (JSON)</span>
-          <textarea
-            rows={14}
-            spellcheck={false}
-            value={text}
-            aria-invalid={problem !== undefined}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-          {problem && <span class="failure-text">{problem}</span>}
-        </label>
+        <JsonInput text={text} problem={problem} onChange={setText} />
       </div>
       {failure && (
         <p class="cause" role="alert">

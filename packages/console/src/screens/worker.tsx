@@ -1,8 +1,16 @@
+import type { ComponentChildren } from 'preact'
+import { listWorkerExecutions } from '../api/executions.ts'
+import { readHistory } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { getWorker, slotsOf, type WorkerRow } from '../api/workers.ts'
-import { bytes, millis } from '../format/time.ts'
+import { bytes, count, millis } from '../format/time.ts'
+import { Charts } from '../home/charts.tsx'
+import { address } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
-import { Loaded } from '../ui/feedback.tsx'
+import { ExecutionTable } from '../ui/execution-table.tsx'
+import { Facts } from '../ui/facts.tsx'
+import { Empty, Loaded } from '../ui/feedback.tsx'
+import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
@@ -18,6 +26,12 @@ export function WorkerScreen({ rest: [name = ''] }: ScreenProps) {
   return (
     <Page title={name} aside={answer.data && <StatusBadge status={answer.data.status} />}>
       <Loaded answer={answer}>{(worker) => <Detail worker={worker} />}</Loaded>
+      <Charts
+        key={name}
+        name={`of worker ${name}`}
+        load={(range, signal) => readHistory(name, range, signal)}
+      />
+      <WorkerExecutions key={name} name={name} />
     </Page>
   )
 }
@@ -26,7 +40,7 @@ function Detail({ worker }: { worker: WorkerRow }) {
   const now = useNow()
   const { runtime, resources, packages, labels, runners, last_seen_at } = worker
   const { used, most } = slotsOf(worker)
-  const facts: [string, preact.ComponentChildren][] = [
+  const facts: [string, ComponentChildren][] = [
     ['Holds', used === undefined ? '–' : `${used} of ${most ?? 'any number'}`],
     ['Last seen', <Ago key="seen" at={millis(last_seen_at)} now={now} />],
     ['System', runtime ? `${runtime.os_name} ${runtime.os_version}` : '–'],
@@ -40,14 +54,7 @@ function Detail({ worker }: { worker: WorkerRow }) {
   const named = Object.entries(labels)
   return (
     <>
-      <dl class="card facts">
-        {facts.map(([label, value]) => (
-          <div key={label}>
-            <dt>{label}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <Facts facts={facts} />
       <section class="card" aria-label="Labels">
         <h2>Labels</h2>
         {named.length === 0 && <p class="faint">none</p>}
@@ -70,5 +77,41 @@ function Detail({ worker }: { worker: WorkerRow }) {
         </ul>
       </section>
     </>
+  )
+}
+
+const SHOWN = 20
+
+/** What the worker holds, and what it was the last to hold. */
+function WorkerExecutions({ name }: { name: string }) {
+  const query = { limit: String(SHOWN) }
+  const answer = useQuery(
+    `executions of worker ${name}`,
+    (signal) => listWorkerExecutions(name, query, signal),
+    { every: EVERY_MS },
+  )
+  return (
+    <section class="page-body" aria-label="Executions of the worker">
+      <h2>What it holds, and held last</h2>
+      <Loaded answer={answer} lines={3}>
+        {({ executions, total, total_exact = true }) =>
+          executions.length === 0 ? (
+            <Empty title="It has held no execution that you may see" />
+          ) : (
+            <>
+              <ExecutionTable rows={executions} />
+              {total > executions.length && (
+                <p>
+                  <Link to={address('executions', { worker_name: name })}>
+                    {total_exact ? '' : 'more than '}
+                    {count(total)} in all
+                  </Link>
+                </p>
+              )}
+            </>
+          )
+        }
+      </Loaded>
+    </section>
   )
 }

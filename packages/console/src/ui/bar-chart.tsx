@@ -1,5 +1,8 @@
+import type { ComponentChildren } from 'preact'
 import { clock } from '../format/time.ts'
 import { DataTable } from './data-table.tsx'
+import { Link } from './link.tsx'
+import { Selection } from './selection.tsx'
 
 /** A step of time with its numbers. */
 export interface ChartStep {
@@ -10,6 +13,10 @@ export interface ChartStep {
 
 interface Props {
   title: string
+  /** Beside the title: what can be done with the chart. */
+  actions?: ComponentChildren
+  /** Selects a part of the time: parts of the width from 0 to 1, and the address of a step. */
+  select?: { onSelect: (from: number, to: number) => void; stepAddress: (at: number) => string }
   /** Names of the values of a step, each with the class of its colour. */
   parts: readonly (readonly [name: string, colour: string])[]
   steps: readonly ChartStep[]
@@ -24,7 +31,7 @@ const GAP = 2
 const HEIGHT = 60
 
 /** Bars over time; a table below has the same numbers. */
-export function BarChart({ title, parts, steps, isStacked, format }: Props) {
+export function BarChart({ title, parts, steps, isStacked, format, actions, select }: Props) {
   const sizeOf = ({ values }: ChartStep) =>
     isStacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values)
   const peak = Math.max(...steps.map(sizeOf), 0)
@@ -34,28 +41,31 @@ export function BarChart({ title, parts, steps, isStacked, format }: Props) {
       <figcaption>
         <h2>{title}</h2>
         <span class="faint">at most {format(peak)}</span>
+        {actions}
       </figcaption>
-      <svg
-        viewBox={`0 0 ${steps.length * BAR} ${HEIGHT}`}
-        preserveAspectRatio="none"
-        aria-hidden="true"
-      >
-        {steps.map(({ at, values }, i) =>
-          values.map((value, part) => {
-            const below = isStacked ? values.slice(0, part).reduce((sum, one) => sum + one, 0) : 0
-            return (
-              <rect
-                key={`${at} ${part}`}
-                class={parts[part]?.[1]}
-                x={i * BAR + GAP / 2}
-                y={HEIGHT - (below + value) * scale}
-                width={BAR - GAP}
-                height={value * scale}
-              />
-            )
-          }),
-        )}
-      </svg>
+      <Selection onSelect={select?.onSelect}>
+        <svg
+          viewBox={`0 0 ${steps.length * BAR} ${HEIGHT}`}
+          preserveAspectRatio="none"
+          aria-hidden="true"
+        >
+          {steps.map(({ at, values }, i) =>
+            values.map((value, part) => {
+              const below = isStacked ? values.slice(0, part).reduce((sum, one) => sum + one, 0) : 0
+              return (
+                <rect
+                  key={`${at} ${part}`}
+                  class={parts[part]?.[1]}
+                  x={i * BAR + GAP / 2}
+                  y={HEIGHT - (below + value) * scale}
+                  width={BAR - GAP}
+                  height={value * scale}
+                />
+              )
+            }),
+          )}
+        </svg>
+      </Selection>
       <ul class="legend">
         {parts.map(([name, colour]) => (
           <li key={name}>
@@ -72,7 +82,15 @@ export function BarChart({ title, parts, steps, isStacked, format }: Props) {
           <DataTable label={title} heads={['From', ...parts.map(([name]) => name)]}>
             {steps.filter(sizeOf).map(({ at, values }) => (
               <tr key={at}>
-                <td class="num">{clock(at, Date.now())}</td>
+                <td class="num">
+                  {select ? (
+                    <Link to={select.stepAddress(at)} title="Only this step">
+                      {clock(at, Date.now())}
+                    </Link>
+                  ) : (
+                    clock(at, Date.now())
+                  )}
+                </td>
                 {values.map((value, part) => (
                   <td key={parts[part]?.[0]} class="num">
                     {format(value)}

@@ -8,13 +8,35 @@ import { Link } from './link.tsx'
 import { Since, SoFar } from './running-times.tsx'
 import { StateBadge } from './state-badge.tsx'
 
+interface RowSelection {
+  chosen: ReadonlySet<string>
+  /** Selects or leaves out executions by their ids. */
+  onChoose: (ids: readonly string[], isChosen: boolean) => void
+}
+
+interface TableProps {
+  rows: readonly ExecutionRow[]
+  /** Absent where rows cannot be selected. */
+  selection?: RowSelection
+}
+
 /** Rows of executions, each with a link to its own screen. */
-export function ExecutionTable({ rows }: { rows: readonly ExecutionRow[] }) {
+export function ExecutionTable({ rows, selection }: TableProps) {
+  const ids = rows.map(({ execution_id }) => execution_id)
   return (
     <div class="table-frame">
       <table class="rows clickable">
         <thead>
           <tr>
+            {selection && (
+              <th scope="col">
+                <Check
+                  label="Select all rows"
+                  isChecked={ids.every((id) => selection.chosen.has(id))}
+                  onChange={(isChosen) => selection.onChoose(ids, isChosen)}
+                />
+              </th>
+            )}
             <th scope="col">State</th>
             <th scope="col">Workflow</th>
             <th scope="col">Execution</th>
@@ -25,7 +47,12 @@ export function ExecutionTable({ rows }: { rows: readonly ExecutionRow[] }) {
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row key={row.execution_id} row={row} />
+            <Row
+              key={row.execution_id}
+              row={row}
+              isChosen={selection?.chosen.has(row.execution_id)}
+              onChoose={selection?.onChoose}
+            />
           ))}
         </tbody>
       </table>
@@ -33,18 +60,49 @@ export function ExecutionTable({ rows }: { rows: readonly ExecutionRow[] }) {
   )
 }
 
+interface CheckProps {
+  label: string
+  isChecked: boolean
+  onChange: (isChecked: boolean) => void
+}
+
+const Check = ({ label, isChecked, onChange }: CheckProps) => (
+  <input
+    type="checkbox"
+    aria-label={label}
+    checked={isChecked}
+    onChange={(event) => onChange(event.currentTarget.checked)}
+  />
+)
+
+interface RowProps {
+  row: ExecutionRow
+  /** Undefined where rows cannot be selected. */
+  isChosen: boolean | undefined
+  onChoose: RowSelection['onChoose'] | undefined
+}
+
 /** Renders again only when its row is another object; `keepSame` leaves unchanged rows as they are. */
-class Row extends Component<{ row: ExecutionRow }> {
-  override shouldComponentUpdate({ row }: { row: ExecutionRow }): boolean {
-    return row !== this.props.row
+class Row extends Component<RowProps> {
+  override shouldComponentUpdate({ row, isChosen }: RowProps): boolean {
+    return row !== this.props.row || isChosen !== this.props.isChosen
   }
 
+  /** The function of the last properties: a row is not rendered again for a new one. */
+  readonly #choose = (isChosen: boolean) =>
+    this.props.onChoose?.([this.props.row.execution_id], isChosen)
+
   override render() {
-    const { row } = this.props
+    const { row, isChosen } = this.props
     const { execution_id, workflow_namespace, workflow_name, state, worker_name } = row
     const to = executionAddress(execution_id)
     return (
       <tr onClick={(event) => openRow(event, to)}>
+        {isChosen !== undefined && (
+          <td>
+            <Check label={`Select ${execution_id}`} isChecked={isChosen} onChange={this.#choose} />
+          </td>
+        )}
         <td>
           <StateBadge state={state} />
         </td>
@@ -90,6 +148,6 @@ function Times({ row: { created_at, updated_at, finished_at, state } }: { row: E
 
 /** A click anywhere in a row opens it, but not one on a link or one that ends a selection of text. */
 function openRow({ target }: MouseEvent, to: string): void {
-  const isOwn = target instanceof Element && target.closest('a, button') !== null
+  const isOwn = target instanceof Element && target.closest('a, button, input') !== null
   if (!isOwn && document.getSelection()?.isCollapsed) navigate(to)
 }

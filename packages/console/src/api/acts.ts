@@ -1,0 +1,39 @@
+import type { BulkAction, BulkProgress } from './bulk.ts'
+import type { ExecutionRow } from './executions.ts'
+import { rerun } from './repeats.ts'
+import { send, sendRepeatable } from './server.ts'
+import { workflowPath } from './workflows.ts'
+
+const pathOf = ({ workflow_namespace, workflow_name }: ExecutionRow) =>
+  workflowPath(workflow_namespace, workflow_name)
+
+/** Asks an execution to stop; a second request has no further effect. */
+const cancel = (row: ExecutionRow): Promise<string> =>
+  sendRepeatable({ method: 'GET', path: `${pathOf(row)}/cancel/${row.execution_id}` })
+
+/** Resumes an execution. Sent once: a second one could resume a later pause. */
+const resume = (row: ExecutionRow): Promise<string> =>
+  send({ method: 'POST', path: `${pathOf(row)}/resume/${row.execution_id}/async`, body: 'null' })
+
+const ACTS: Record<BulkAction, (row: ExecutionRow) => Promise<string>> = {
+  cancel,
+  resume,
+  rerun: (row) => rerun(row.execution_id, {}),
+}
+
+/** Acts on executions one after another; yields the progress after each. */
+export async function* actOnEach(
+  rows: readonly ExecutionRow[],
+  action: BulkAction,
+): AsyncGenerator<BulkProgress> {
+  const failures: { execution_id: string; reason: string }[] = []
+  for (const [i, row] of rows.entries()) {
+    try {
+      await ACTS[action](row)
+    } catch (error) {
+      failures.push({ execution_id: row.execution_id, reason: (error as Error).message })
+    }
+    const done = i + 1 - failures.length
+    yield { total: rows.length, done, failed: failures.length, stopped: false, failures }
+  }
+}

@@ -1,0 +1,8 @@
+import type { BulkAction } from '../api/bulk.ts'
+import { hasEnded } from '../format/states.ts'
+
+/** True if an action has an effect on an execution in this state. */
+export function applies(action: BulkAction, state: string): boolean {
+  if (action === 'cancel') return !hasEnded(state) && state !== 'CANCELLING'
+  return action === 'rerun' || state === 'PAUSED'
+}

@@ -1,0 +1,27 @@
+import type { FunctionComponent } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { loadAgain } from './load-again.ts'
+
+/** A part of a screen whose script is read after the screen is shown; nothing until then. */
+export function lazy<Props extends object>(
+  load: () => Promise<FunctionComponent<Props>>,
+): FunctionComponent<Props> {
+  let known: FunctionComponent<Props> | undefined
+  return (props) => {
+    const [, setLoaded] = useState(known !== undefined)
+    useEffect(() => {
+      if (known) return
+      const left = new AbortController()
+      loadAgain(load, left.signal).then(
+        (part) => {
+          known = part
+          setLoaded(true)
+        },
+        () => undefined,
+      )
+      return () => left.abort()
+    }, [])
+    const Known = known
+    return Known ? <Known {...props} /> : null
+  }
+}
