@@ -37,5 +37,5 @@ export function printFigures(points) {
 }
 
 /** Returns the label of a point: the number in flight, and members that the benchmark adds. */
-const labelOf = ({ count, per_second, p50, p95, p99, max, ...label }) =>
+const labelOf = ({ count, per_second, steps_per_second, p50, p95, p99, max, ...label }) =>
   Object.values(label).join(' ')

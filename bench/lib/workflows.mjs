@@ -12,8 +12,11 @@ export async function uploadSource(url, source) {
 }
 
 /** Runs hello-world synchronously; throws unless it completes. */
-export async function helloWorld(client) {
-  const path = '/workflows/default/hello_world/run/sync'
-  const { status, text } = await client.request('POST', path, { body: '"World"' })
+export const helloWorld = (client) => runSync(client, 'hello_world', '"World"')
+
+/** Runs a workflow synchronously with an input as JSON text; throws unless it completes. */
+export async function runSync(client, workflow, body) {
+  const path = `/workflows/default/${workflow}/run/sync`
+  const { status, text } = await client.request('POST', path, { body })
   if (status !== 200 || !text.includes('"COMPLETED"')) throw new Error(`${status} ${text}`)
 }
