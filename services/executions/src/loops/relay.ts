@@ -24,7 +24,7 @@
  *     entries after the cursor, below pg_snapshot_xmin, in order, at most BATCH
  *     publish them, wait for all acknowledgements         message id <execution_id>:<seq>
  *     move the cursor behind the last one
- *   commit
+ *   commit                             without a flush: a lost move repeats events
  *
  * Order of commit
  *
@@ -41,6 +41,7 @@
  *
  *   - Every committed terminal event is published at least once. A crash after publishing and before
  *     the commit repeats a batch under the same message ids, and JetStream and the consumers drop them.
+ *     A crash of PostgreSQL may undo moves of the cursor of the last second, with the same effect.
  *   - Events are published in the order of xid, by one replica at a time.
  *   - No event of a transaction that was rolled back is published.
  *
@@ -80,7 +81,7 @@ export async function relayTerminalEvents(db: Db, bus: Bus): Promise<boolean> {
     const last = finished.at(-1)
     if (!last) return false
     await bus.publishDurable(finished.map(toFinishedMessage))
-    await cursor.moveCursor(tx, NAME, last)
+    await Promise.all([cursor.commitWithoutFlush(tx), cursor.moveCursor(tx, NAME, last)])
     return finished.length === BATCH
   })
 }

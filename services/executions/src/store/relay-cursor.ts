@@ -34,6 +34,12 @@ export async function lockCursor(tx: Tx, name: CursorName): Promise<boolean> {
   return row?.held ?? false
 }
 
+/**
+ * Lets this transaction commit before its record is on disk. A crash of the server then undoes the last
+ * moves of the cursor, and what lies behind it is read again.
+ */
+export const commitWithoutFlush = (tx: Tx) => tx.run(sql`set local synchronous_commit = off`)
+
 /** Place in the order of the terminal events. */
 export type Position = Pick<FinishedExecution, 'xid' | 'execution_id' | 'seq'>
 
