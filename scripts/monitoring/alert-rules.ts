@@ -123,6 +123,15 @@ export const alertRules: readonly AlertRule[] = [
       'Statements are slow (pg_stat_activity), or [svc.postgres].max_connections is too low for the load.',
   },
   {
+    alert: 'WindlassProblem',
+    expr: 'max by (component, instance, problem) (windlass_problems) > 0',
+    for: '0m',
+    severity: 'critical',
+    summary: '{{ $labels.component }}: {{ $labels.problem }}',
+    description:
+      'docs/operations.md (Problems that need an operator) says what to do; {{ $labels.instance }} continues without a restart.',
+  },
+  {
     alert: 'WindlassCertificateExpiry',
     expr: `min by (component, listener) (windlass_certificate_expiry_seconds) - time() < ${CERTIFICATE_DAYS * DAY_S}`,
     for: '0m',

@@ -76,6 +76,7 @@ test('each declared metric: shown by a panel or used by a rule, except those lis
   ].join(' ')
   const unused = [...declared.keys()].filter((name) => !used.includes(name))
   expect(unused.sort()).toEqual([
+    'windlass_clock_offset_seconds',
     'windlass_gc_duration_seconds',
     'windlass_http_open_requests',
     'windlass_mcp_tool_calls_total',

@@ -45,7 +45,7 @@ export async function openService(
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
   void logVersion(db, log)
-  const checkDatabase = () => db.run(sql`select 1`)
+  const checkDatabase = () => db.check()
   readiness.add('database', checkDatabase)
   const rpc = new RpcServer(log, serviceIdentity)
   return {

@@ -37,7 +37,12 @@ interface Issuer {
 }
 
 /** Issues an X.509 certificate as PEM, for an authority or for a server with this DNS name on loopback. */
-function certify(name: string, publicKey: KeyObject, issuer: Issuer, isAuthority: boolean): string {
+function certify(
+  name: string,
+  publicKey: KeyObject,
+  issuer: Issuer,
+  { isAuthority = false, validMs = YEAR_MS } = {},
+): string {
   const now = Date.now()
   const serial = der(0x02, Buffer.from([1]), randomBytes(8))
   const extensions = isAuthority
@@ -51,7 +56,7 @@ function certify(name: string, publicKey: KeyObject, issuer: Issuer, isAuthority
     serial,
     ECDSA_WITH_SHA256,
     nameOf(issuer.name),
-    sequence(time(now - 60_000), time(now + YEAR_MS)),
+    sequence(time(now - 60_000), time(now + validMs)),
     nameOf(name),
     publicKey.export({ type: 'spki', format: 'der' }),
     der(0xa3, sequence(extensions)),
@@ -70,8 +75,8 @@ export async function certificates(defer: Defer = withTest) {
   const server = pair()
   const issuer = { name: 'test authority', key: authority.privateKey }
   const pem = {
-    ca: certify(issuer.name, authority.publicKey, issuer, true),
-    cert: certify('windlass', server.publicKey, issuer, false),
+    ca: certify(issuer.name, authority.publicKey, issuer, { isAuthority: true }),
+    cert: certify('windlass', server.publicKey, issuer),
     key: server.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
   }
   const folder = temporaryFolder('tls', defer)
@@ -99,15 +104,15 @@ export async function createAuthority(defer: Defer = withTest) {
   const issuer = { name: 'test authority', key: authority.privateKey }
   const folder = temporaryFolder('authority', defer)
   const caFile = join(folder, 'ca.pem')
-  const ca = certify(issuer.name, authority.publicKey, issuer, true)
+  const ca = certify(issuer.name, authority.publicKey, issuer, { isAuthority: true })
   await writeFile(caFile, ca)
   return {
     ca,
     caFile,
-    /** Issues a certificate; a name that was issued before is replaced in its files. */
-    async issue(name: string) {
+    /** Issues a certificate; a name that was issued before is replaced in its files. A negative time has passed. */
+    async issue(name: string, validMs = YEAR_MS) {
       const subject = pair()
-      const cert = certify(name, subject.publicKey, issuer, false)
+      const cert = certify(name, subject.publicKey, issuer, { validMs })
       const key = subject.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
       const files = { certFile: join(folder, `${name}.pem`), keyFile: join(folder, `${name}.key`) }
       await writeFile(files.keyFile, key, { mode: 0o600 })

@@ -10,8 +10,8 @@ const KEPT_LINES = 10_000
 
 /**
  * Starts a service in this process, exactly as its main does, with settings given as environment
- * variables, and stops it when the test ends. Returns its ports, `stop` to end it earlier, and `logged`,
- * the last log lines. TEST_LOG is the level from which they are printed as well.
+ * variables, and stops it when the test ends. Returns its ports, its readiness, `stop` to end it earlier, and
+ * `logged`, the last log lines. TEST_LOG is the level from which they are printed as well.
  */
 export async function startService(start: Start, env: Record<string, string>) {
   const lines: string[] = []
@@ -27,9 +27,10 @@ export async function startService(start: Start, env: Record<string, string>) {
   const teardown = new Teardown(log)
   const stop = () => teardown.run()
   onTestFinished(stop)
+  const readiness = new Readiness()
   const ports = await start(
     loadSettings({ SVC_CONFIG: '/dev/null', SVC_RPC__SECRET: TEST_RPC_SECRET, ...env }),
-    { log, teardown, readiness: new Readiness() },
+    { log, teardown, readiness },
   )
-  return { ports, stop, logged: () => lines.join('') }
+  return { ports, stop, readiness, logged: () => lines.join('') }
 }

@@ -31,7 +31,6 @@ import { createTickLoop, flushAndPoll } from './loops/tick.ts'
 import { startWorkDistribution, type WorkDistribution } from './loops/work-distribution.ts'
 import { observeFleet } from './observe.ts'
 import { secondsSinceAnyReplica } from './store/heartbeats.ts'
-import * as workerStore from './store/workers.ts'
 import { createStreamOpener } from './streams/connect.ts'
 import { drainStreams } from './streams/drain-streams.ts'
 import { createStreamServer, listen } from './streams/http.ts'
@@ -93,7 +92,7 @@ export const start: Start = async (settings, runtime) => {
 
   const { stream_host: host, stream_port: port } = settings.dispatcher
   const streams = await listen(server, { host, port })
-  const checkDatabase = () => workerStore.checkReachable(db)
+  const checkDatabase = () => db.check()
   runtime.readiness.add('database', checkDatabase)
   const grpc = await rpc.listen(settings.listen, [checkDatabase])
   return { grpc, streams }

@@ -137,13 +137,13 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     ...pagesOf(settings, redis, log),
   }
   const limits = bodyLimits(settings, bodyThreads)
-  const requestLog = createRequestLog(log)
   const bodyBudget = new BodyBudget({
     maxBytes: settings.server.max_body_bytes_in_flight,
     maxBytesPerPrincipal: settings.server.max_principal_body_bytes_in_flight,
   })
   const openRequests = new Set<RequestContext>()
-  const context = { settings, deps, auditLog, limits, bodyBudget, log, requestLog, openRequests }
+  const logs = { auditLog, log, requestLog: createRequestLog(log) }
+  const context = { settings, deps, ...logs, readiness, limits, bodyBudget, openRequests }
   const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())
   return { http: http.port }

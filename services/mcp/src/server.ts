@@ -26,7 +26,7 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
     allowedHosts: [...server.allowed_hosts, ...mcp.allowed_hosts],
     publicUrl: server.public_url,
   }
-  const { log } = runtime
+  const { log, readiness } = runtime
   const app = createHttpApp(backend, address, log)
   const http = await startHttpServer({
     host: mcp.host,
@@ -34,6 +34,7 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
     tls: await readServerTls('[svc.mcp]', { tls_cert: mcp.tls_cert, tls_key: mcp.tls_key }),
     limits: httpLimits(server),
     log,
+    readiness,
     onRequest(req, res, onAuthorized) {
       // The API authorizes; here a client counts as pending until its first request has arrived.
       req.once('end', onAuthorized)

@@ -2,6 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Server as TlsServer } from 'node:https'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Readiness } from '../admin/readiness.ts'
 import type { Logger } from '../process/log.ts'
 import type { ServerTls } from '../tls/server-tls.ts'
 import { clientAddress, networkOf } from './client-address.ts'
@@ -33,6 +34,8 @@ export interface HttpServerOptions {
   log: Logger
   /** Absent: plain HTTP. */
   tls?: ServerTls | undefined
+  /** Not ready while the certificate of `tls` has expired. */
+  readiness?: Pick<Readiness, 'add'>
   /** False if `onRequest` checks it. */
   requireHostHeader?: boolean
   /** `onAuthorized` must be called when the client has shown a right to be served. */

@@ -67,6 +67,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<HttpS
   })
   // Without a handler, a connection that cannot be accepted ends the process.
   server.on('error', (err) => log.error({ err }, 'failed to accept a connection'))
+  if (tls) options.readiness?.add('certificate', tls.check)
   const stopReloading = server instanceof TlsServer ? tls?.reloadOnChange(server, log) : undefined
   return {
     port: (server.address() as AddressInfo).port,

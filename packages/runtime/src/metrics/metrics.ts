@@ -43,6 +43,13 @@ export const certificateExpiry = gauge('windlass_certificate_expiry_seconds', {
   help: 'Time at which the certificate of a listener expires, in seconds since 1970.',
   labels: ['listener'],
 })
+export const problems = gauge('windlass_problems', {
+  help: '1 while the process has a problem that an operator must end (docs/operations.md), else 0.',
+  labels: ['problem'],
+})
+export const clockOffset = gauge('windlass_clock_offset_seconds', {
+  help: 'Clock of the process minus that of PostgreSQL, at the last check.',
+})
 export const spansExported = counter('windlass_spans_exported_total', {
   help: 'Spans sent to the receiver of traces, by outcome: ok, failed (dropped).',
   labels: ['outcome'],

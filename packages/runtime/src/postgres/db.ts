@@ -2,6 +2,7 @@ import type { Socket } from 'node:net'
 import pg from 'pg'
 import { poolConnections, poolWaiting } from '../metrics/metrics.ts'
 import type { Logger } from '../process/log.ts'
+import { DatabaseWatch, type ServerState } from './database-watch.ts'
 import { compile, type Sql, sql } from './sql.ts'
 import { readAtStart } from './wait-for-postgres.ts'
 import { connectionTo } from './writable-host.ts'
@@ -27,6 +28,8 @@ export interface Tx extends Queries {
 
 export interface Db extends Queries {
   tx<T>(work: (tx: Tx) => Promise<T>): Promise<T>
+  /** Rejects while the database does not answer, accepts no writes or has no space, or the clocks differ. */
+  check(): Promise<void>
   close(): Promise<void>
 }
 
@@ -35,6 +38,10 @@ export interface DbOptions {
   statementMs?: number
   /** Milliseconds that a statement waits for a lock; up to its own time limit unless set. */
   lockMs?: number
+  /** Reports problems of the database. */
+  log?: Logger
+  /** The clock of this machine, in milliseconds since 1970. */
+  nowMs?: () => number
 }
 
 const CONNECT_MS = 5_000
@@ -79,9 +86,11 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const stopObserving = observePool(pool)
+  const watch = new DatabaseWatch(options.log, options.nowMs)
+  const own = queries(pool, watch)
 
   return {
-    ...queries(pool),
+    ...own,
     async tx(work) {
       const client = await pool.connect()
       let broken: Error | undefined
@@ -96,12 +105,13 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
         const begun = client.query('begin')
         begun.catch(() => {})
         const result = await work({
-          ...queries(client),
+          ...queries(client, watch),
           commitBehind: async (last) => void (await Promise.all([last, begun, commit()])),
         } as Tx)
         if (!committed) await Promise.all([begun, commit()])
         return result
       } catch (error) {
+        watch.onError(error)
         // Released earlier, the connection would not know which statements it failed to prepare.
         await (committed ?? client.query('rollback')).catch((reason: Error) => {
           broken = reason
@@ -111,12 +121,18 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
         client.release(broken)
       }
     },
+    check: () => watch.check(() => own.maybe<ServerState>(STATE)),
     close() {
       stopObserving()
+      watch.close()
       return pool.end()
     },
   }
 }
+
+const STATE = sql`
+  select current_setting('transaction_read_only') = 'on' as is_read_only,
+         extract(epoch from clock_timestamp())::float8 as now_s`
 
 function observePool(pool: pg.Pool): () => void {
   const stops = [
@@ -137,7 +153,7 @@ export async function openReadyDb(
   log: Logger,
   options: DbOptions = {},
 ): Promise<Db> {
-  const db = openDb(url, schema, options)
+  const db = openDb(url, schema, { ...options, log })
   try {
     await readAtStart(log, () => db.run(sql`select 1`))
   } catch (error) {
@@ -165,11 +181,16 @@ function nameOf(text: string): string | undefined {
   return name
 }
 
-function queries(client: pg.Pool | pg.PoolClient): Queries {
-  const query = (statement: Sql) => {
+function queries(client: pg.Pool | pg.PoolClient, watch: DatabaseWatch): Queries {
+  const query = async (statement: Sql) => {
     const { text, values } = compile(statement)
     holdBack(client)
-    return client.query({ name: nameOf(text), text, values })
+    try {
+      return await client.query({ name: nameOf(text), text, values })
+    } catch (error) {
+      watch.onError(error)
+      throw error
+    }
   }
   const rows = async <T>(statement: Sql) => (await query(statement)).rows.map(present) as T[]
   return {

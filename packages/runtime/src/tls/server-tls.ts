@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { createSecureContext, type Server } from 'node:tls'
 import { certificateExpiry } from '../metrics/metrics.ts'
+import { Problem } from '../problems.ts'
 import type { Logger } from '../process/log.ts'
 
 /** Interval in which the files are compared; a change is used by new connections. */
@@ -32,6 +33,8 @@ export interface ServerTls {
   }
   /** Uses changed files for new connections; invalid ones are logged and ignored. Answers `stop`. */
   reloadOnChange(server: Pick<Server, 'setSecureContext'>, log: Logger): () => void
+  /** Rejects while the certificate has expired. */
+  check(): Promise<void>
 }
 
 /** Reads the files of `table`; undefined without any. Throws for a partial set and for files that do not belong together. */
@@ -64,16 +67,30 @@ export async function readServerTls(
       log.error({ err: error, table }, 'failed to reload certificates')
     }
   }
+  const expired = () =>
+    expiryOf(current.cert) * 1_000 < Date.now()
+      ? `the certificate of ${table} has expired: replace the files, they are read again`
+      : undefined
   return {
     options,
+    async check() {
+      const text = expired()
+      if (text !== undefined) throw new Error(text)
+    },
     reloadOnChange(server, log) {
-      const timer = setInterval(() => void reload(server, log), RELOAD_MS)
+      const problem = new Problem('certificate', log)
+      problem.set(expired())
+      const timer = setInterval(
+        () => void reload(server, log).finally(() => problem.set(expired())),
+        RELOAD_MS,
+      )
       const stopObserving = certificateExpiry.observe((report) =>
         report(expiryOf(current.cert), { listener: table }),
       )
       return () => {
         clearInterval(timer)
         stopObserving()
+        problem.close()
       }
     },
   }

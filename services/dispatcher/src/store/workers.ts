@@ -82,9 +82,6 @@ export async function endSession(tx: Tx, name: string, session_id: string) {
   return row?.connection_generation
 }
 
-/** Fails if the database is unavailable. */
-export const checkReachable = (db: Queries) => db.rows(sql`select 1`)
-
 /** Reads the current sessions of worker names. */
 export const readSessions = (db: Queries, names: readonly string[]) =>
   db.rows<{ name: string; session_id: string }>(sql`

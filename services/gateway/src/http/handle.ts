@@ -1,3 +1,4 @@
+import type { Readiness } from '@windlass/runtime/admin/readiness'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Logger } from '@windlass/runtime/process/log'
 import { isTracing, traceIdOf } from '@windlass/runtime/tracing/tracing'
@@ -25,6 +26,7 @@ export interface ServerContext<Deps = unknown> {
   limits: BodyLimits
   bodyBudget: BodyBudget
   log: Logger
+  readiness: Pick<Readiness, 'add'>
   /** Receives one line per request. */
   requestLog: Logger
   /** Requests without a complete response. */

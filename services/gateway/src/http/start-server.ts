@@ -71,6 +71,7 @@ export async function startServer<Deps>(
     tls: await readServerTls('[svc.server]', settings),
     limits: httpLimits(settings),
     log: context.log,
+    readiness: context.readiness,
     requireHostHeader: false,
     onRequest(req, res, onAuthorized) {
       const ctx = new RequestContext(req, res, onAuthorized)
