@@ -115,6 +115,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /console/session': { exempt: 'only the console may call it; programs are refused' },
   'DELETE /console/session': { exempt: 'only the console may call it; programs are refused' },
   'GET /console/sessions': {},
+  'GET /console/sign-in': {},
   'DELETE /console/sessions/{session_id}': {
     exempt: 'sessions belong to a principal; services/gateway/test/console-sessions.test.ts tries those of another',
   },

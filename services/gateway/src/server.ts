@@ -7,6 +7,9 @@ import { type Bus, openBus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
+import { Signer } from '@windlass/runtime/signed'
+import { ConsoleIdentities } from './access/console-identity.ts'
+import { ConsoleOidc, requireConsoleOidc } from './access/console-oidc.ts'
 import { ConsoleSessions } from './access/console-session.ts'
 import { requireTrustedIssuer } from './access/oidc.ts'
 import { createQuotas } from './access/quotas.ts'
@@ -35,6 +38,7 @@ import type { BodyLimits } from './route/body-sizes.ts'
 import { BodyThreads } from './route/body-threads.ts'
 import { openapi } from './route/openapi.ts'
 import { routes } from './routes/index.ts'
+import type { FlowClaims } from './routes/oidc-sign-in.ts'
 
 /** A second one keeps large bodies of one caller from delaying those of all others. */
 const BODY_THREADS = 2
@@ -88,6 +92,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   requireTrustedIssuer(settings.security.auth.oidc)
+  requireConsoleOidc(settings)
   const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
   teardown.add('redis', () => redis.disconnect())
   const bus = await openGatewayBus(settings, runtime)
@@ -160,14 +165,26 @@ const apiDocument = () => {
 }
 
 /** Content for browsers: the document of the API, and the console. */
-const pagesOf = ({ console, server }: Settings, redis: Redis, log: Logger) => ({
+const pagesOf = (settings: Settings, redis: Redis, log: Logger) => ({
   openapi: apiDocument,
-  consoleFiles: console.enabled ? readConsoleFiles(CONSOLE, log, server.public_url) : new Map(),
+  consoleFiles: settings.console.enabled
+    ? readConsoleFiles(CONSOLE, log, settings.server.public_url)
+    : new Map(),
   consoleSessions: new ConsoleSessions(redis, {
-    idleMs: console.session_idle_timeout * 1_000,
-    maxAgeMs: console.session_max_age * 1_000,
+    idleMs: settings.console.session_idle_timeout * 1_000,
+    maxAgeMs: settings.console.session_max_age * 1_000,
   }),
+  consoleIdentities: new ConsoleIdentities(settings),
+  consoleOidc: consoleOidcOf(settings, log),
 })
+
+function consoleOidcOf(settings: Settings, log: Logger) {
+  const { execution_token_secret: secret } = settings.security
+  if (!settings.console.oidc.enabled || secret === undefined) return undefined
+  const onError = (err: unknown) => log.warn({ err }, 'sign-in at the OIDC issuer failed')
+  const client = new ConsoleOidc(settings, onError)
+  return { client, flows: new Signer<FlowClaims>(secret, 'console sign-in') }
+}
 
 const bodyLimits = ({ server, catalog }: Settings, parser: BodyParser): BodyLimits => ({
   maxBytes: server.max_body_bytes,

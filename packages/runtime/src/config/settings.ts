@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { admin } from './admin-settings.ts'
+import { consoleSettings } from './console-settings.ts'
 import { expecting } from './expectations.ts'
 import { archive, retention } from './retention-settings.ts'
 import {
@@ -229,13 +230,7 @@ export const Settings = table({
     catchup_window: seconds.default(3600),
   }),
   security,
-  console: table({
-    /** Serves the web console at /console/. */
-    enabled: flag.default(true),
-    /** A sign-in ends when it is unused for so long, and at this age. */
-    session_idle_timeout: seconds.default(43_200),
-    session_max_age: seconds.default(604_800),
-  }),
+  console: consoleSettings,
   audit: table({
     /** Entries in addition to those of changes: secrets that workers get, then runs and resumes too. */
     level: z.enum(['changes', 'secrets', 'runs']).default('secrets'),

@@ -7,6 +7,7 @@ import { countHeader, type RequestContext } from '../http/request-context.ts'
 import type { AuthenticateToken } from './api-key.ts'
 import { type Caller, UNCHECKED_CALLER } from './caller.ts'
 import { type CookieDeps, credentialOfCookie } from './console-cookie.ts'
+import type { ConsoleIdentities } from './console-identity.ts'
 import { authenticateExecutionToken, type ExecutionTokenDeps } from './execution-token.ts'
 
 /**
@@ -49,6 +50,8 @@ export interface AuthenticateDeps extends ExecutionTokenDeps, CookieDeps {
   getSession: Caches['getSession']
   executionTokens: ExecutionTokens
   authenticateToken: AuthenticateToken
+  consoleIdentities: ConsoleIdentities
+  getAccount: Caches['getAccount']
 }
 
 /**
@@ -62,6 +65,8 @@ export async function authenticate(
 ): Promise<Caller> {
   const { settings, executionTokens, authenticateToken } = deps
   const fromCookie = settings.security.auth.enabled && (await credentialOfCookie(ctx, deps))
+  if (fromCookie && deps.consoleIdentities.isOne(fromCookie))
+    return deps.consoleIdentities.authenticate(fromCookie, deps.getAccount)
   const token = fromCookie || bearerOf(ctx)
   const claims = token === undefined ? undefined : executionTokens.verify(token)
   if (claims && takesExecutions) return authenticateExecutionToken(deps, claims)

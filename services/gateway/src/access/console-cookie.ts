@@ -24,9 +24,18 @@ const isSecure = ({ req }: RequestContext, { server }: Settings): boolean =>
 const nameOf = (ctx: RequestContext, settings: Settings) =>
   isSecure(ctx, settings) ? SECURE_NAME : PLAIN_NAME
 
+const flowNameOf = (ctx: RequestContext, settings: Settings) => `${nameOf(ctx, settings)}-oidc`
+
 /** The value of the cookie; undefined for none, and for two, of which one is not ours. */
-function cookieOf(ctx: RequestContext, settings: Settings): string | undefined {
-  const start = `${nameOf(ctx, settings)}=`
+const cookieOf = (ctx: RequestContext, settings: Settings): string | undefined =>
+  cookieNamed(ctx, nameOf(ctx, settings))
+
+/** The cookie of a sign-in at an OIDC issuer that has begun. */
+export const flowCookieOf = (ctx: RequestContext, settings: Settings): string | undefined =>
+  cookieNamed(ctx, flowNameOf(ctx, settings))
+
+function cookieNamed(ctx: RequestContext, name: string): string | undefined {
+  const start = `${name}=`
   const pairs = (ctx.headers.cookie ?? '').split(';').map((pair) => pair.trim())
   const found = pairs.filter((pair) => pair.startsWith(start))
   return found.length === 1 ? found[0]?.slice(start.length) : undefined
@@ -77,11 +86,46 @@ export function setCookie(
   settings: Settings,
   token: string,
   maxAgeMs: number,
-) {
+): void {
+  const name = nameOf(ctx, settings)
+  store(ctx, settings, { name, value: token, maxAgeMs, sameSite: 'Strict' })
+  ctx.responseHeaders.push('cache-control', 'no-store')
+}
+
+/** Header that stores the cookie of a flow; `Lax`, because the way back comes from another site. */
+export function setFlowCookie(
+  ctx: RequestContext,
+  settings: Settings,
+  value: string,
+  maxAgeMs: number,
+): void {
+  store(ctx, settings, { name: flowNameOf(ctx, settings), value, maxAgeMs, sameSite: 'Lax' })
+}
+
+interface Cookie {
+  name: string
+  value: string
+  maxAgeMs: number
+  sameSite: 'Strict' | 'Lax'
+}
+
+function store(
+  ctx: RequestContext,
+  settings: Settings,
+  { name, value, maxAgeMs, sameSite }: Cookie,
+): void {
   const secure = isSecure(ctx, settings) ? '; Secure' : ''
   const age = Math.floor(maxAgeMs / 1_000)
-  const value = `${nameOf(ctx, settings)}=${token}; Path=/; Max-Age=${age}; HttpOnly; SameSite=Strict${secure}`
-  ctx.responseHeaders.push('set-cookie', value, 'cache-control', 'no-store')
+  const cookie = `${name}=${value}; Path=/; Max-Age=${age}; HttpOnly; SameSite=${sameSite}${secure}`
+  ctx.responseHeaders.push('set-cookie', cookie)
+}
+
+/** Address of a path below `/` as browsers see this server: that of `public_url`, else of the request. */
+export function publicAddress(ctx: RequestContext, settings: Settings, path: string): string {
+  const { public_url } = settings.server
+  const scheme = isSecure(ctx, settings) ? 'https' : 'http'
+  const base = public_url ?? `${scheme}://${ctx.headers.host}`
+  return new URL(path, base.endsWith('/') ? base : `${base}/`).href
 }
 
 /** Ends the session that the cookie of a request names, and removes the cookie. */

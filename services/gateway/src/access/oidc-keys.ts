@@ -86,8 +86,12 @@ export function createKeySource(
 
 const UNAVAILABLE = 'the keys of the OIDC issuer cannot be had'
 
+/** Address of the metadata of an issuer. */
+export const discoveryUrl = (issuer: string): URL =>
+  parseTrustedUrl(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+
 async function fetchKeys({ issuer, jwks_hosts }: KeySourceOptions): Promise<JSONWebKeySet> {
-  const home = parseTrustedUrl(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`)
+  const home = discoveryUrl(issuer)
   const found = Discovery.parse(await fetchJson(home))
   if (found.issuer !== issuer) throw new Error(`${home} speaks for ${found.issuer}`)
   const keys = parseTrustedUrl(found.jwks_uri)

@@ -1,23 +1,14 @@
-import type { Account, PrincipalsService } from '@windlass/proto/windlass/identity/v1/principals'
-import type { RpcClient } from '@windlass/rpc/client'
 import { ConfigError } from '@windlass/runtime/config/config-error'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault } from '@windlass/runtime/faults'
-import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose'
+import { decodeJwt, decodeProtectedHeader, errors, jwtVerify } from 'jose'
 import { type AuthenticateToken, toCaller } from './api-key.ts'
+import { accountOf, isSubject, type OidcAccountDeps } from './oidc-account.ts'
 import { createKeySource, type Hooks, parseTrustedUrl } from './oidc-keys.ts'
 import { isAcceptedToken } from './token-claims.ts'
 
 type Oidc = Settings['security']['auth']['oidc']
-type Principals = Pick<RpcClient<typeof PrincipalsService>, 'provision'>
-
-interface OidcDeps {
-  getAccount(subject: string, external_issuer: string): Promise<Account>
-  principals: Principals
-}
-
 const ALGORITHM = 'RS256'
-const MAX_SUBJECT_CHARS = 255
 /** A token that is valid for longer was issued by mistake. */
 const MAX_LIFETIME_S = 10 * 366 * 86_400
 
@@ -28,7 +19,7 @@ const MAX_LIFETIME_S = 10 * 366 * 86_400
  */
 export function createOidcAuthenticator(
   oidc: Oidc,
-  { getAccount, principals }: OidcDeps,
+  deps: OidcAccountDeps,
   onError?: Hooks['onError'],
 ): AuthenticateToken {
   const { issuer, audience, default_user_roles } = oidc
@@ -58,13 +49,9 @@ export function createOidcAuthenticator(
 
   return async (token) => {
     const claims = await claimsOf(token)
-    const { sub: subject } = claims
-    if (typeof subject !== 'string' || !isSubject(subject)) throw refused()
-    const account = await getAccount(subject, issuer).catch((error: unknown) => {
-      if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
-      if (!default_user_roles) throw new Fault('unauthenticated', 'Principal not provisioned')
-      return provision(principals, claims, { subject, issuer, roles: default_user_roles })
-    })
+    const { sub } = claims
+    if (!isSubject(sub)) throw refused()
+    const account = await accountOf(deps, { ...claims, sub }, { issuer, roles: default_user_roles })
     return toCaller(account)
   }
 }
@@ -78,36 +65,6 @@ export function requireTrustedIssuer({ enabled, issuer, audience }: Oidc): void 
     parseTrustedUrl(issuer)
   } catch (error) {
     throw new ConfigError(`[svc.security.auth.oidc].issuer: ${(error as Error).message}`)
-  }
-}
-
-const isSubject = (text: string) =>
-  text.length > 0 && text.length <= MAX_SUBJECT_CHARS && !/\p{Cc}|\p{Cs}/u.test(text)
-
-interface ProvisionRequest {
-  subject: string
-  issuer: string
-  roles: string[]
-}
-
-async function provision(
-  principals: Principals,
-  { name, azp }: JWTPayload,
-  { subject, issuer: external_issuer, roles }: ProvisionRequest,
-) {
-  try {
-    return await principals.provision(
-      {
-        principal: { subject, external_issuer },
-        display_name: typeof name === 'string' && isSubject(name) ? name : subject,
-        roles,
-        metadata_json: JSON.stringify(typeof azp === 'string' ? { azp: azp.slice(0, 255) } : {}),
-      },
-      { caller: { subject, issuer: external_issuer } },
-    )
-  } catch (error) {
-    if (!(error instanceof Fault) || error.kind !== 'not_found') throw error
-    throw new Fault('misconfigured', 'a role of default_user_roles does not exist')
   }
 }
 

@@ -32,7 +32,7 @@ export function isAcceptedToken(
   if (type !== undefined && type !== 'jwt' && type !== ACCESS_TOKEN) return false
   if ('events' in claims || OTHER_TOKENS.includes(payloadTypeOf(claims))) return false
   if (require_access_token && !isAccessToken(type, claims)) return false
-  if (!required_claims.every((required) => hasClaim(claims, required))) return false
+  if (!hasClaims(claims, required_claims)) return false
   return authorized_parties.length === 0 || authorized_parties.includes(partyOf(claims))
 }
 
@@ -43,6 +43,10 @@ function isAccessToken(type: string | undefined, claims: JWTPayload): boolean {
   if (payloadTypeOf(claims) === 'id' || ID_TOKEN_CLAIMS.some((name) => name in claims)) return false
   return ACCESS_TOKEN_CLAIMS.some((name) => name in claims)
 }
+
+/** True if a token has all of these claims. */
+export const hasClaims = (claims: JWTPayload, required: readonly string[]): boolean =>
+  required.every((one) => hasClaim(claims, one))
 
 /** `name` must be there, `name=value` must be this text, number or flag, or a list that contains it. */
 function hasClaim(claims: JWTPayload, required: string): boolean {

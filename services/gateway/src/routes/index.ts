@@ -15,6 +15,7 @@ import * as forecasts from './forecasts.ts'
 import * as health from './health.ts'
 import * as listStream from './list-stream.ts'
 import * as me from './me.ts'
+import * as oidcSignIn from './oidc-sign-in.ts'
 import * as ownSessions from './own-sessions.ts'
 import * as payloads from './payloads.ts'
 import * as principals from './principals.ts'
@@ -78,6 +79,7 @@ export const routes = [
   ...named(health),
   ...named(docs),
   ...named(signIn),
+  ...named(oidcSignIn),
   ...named(ownSessions),
   ...named(consolePages),
 ].sort((a, b) => (a.path < b.path ? -1 : 1))

@@ -1,0 +1,58 @@
+import type { Account } from '@windlass/proto/windlass/identity/v1/principals'
+import type { Settings } from '@windlass/runtime/config/settings'
+import { Fault } from '@windlass/runtime/faults'
+import { expiresIn, Signer } from '@windlass/runtime/signed'
+import { toCaller } from './api-key.ts'
+import type { Caller } from './caller.ts'
+
+interface Claims {
+  sub: string
+  principal_issuer: string
+}
+
+const PREFIX = 'console-identity:'
+
+/**
+ * Credentials of console sessions that an OIDC issuer opened: a signed statement that this installation
+ * saw the principal sign in. It is kept in the session and given to no browser, and counts nowhere else:
+ * the tokens of the issuer would end within minutes. The signature keeps a writer of Redis from making a
+ * session for another principal.
+ */
+export class ConsoleIdentities {
+  readonly #signer: Signer<Claims> | undefined
+  readonly #lifetimeS: number
+
+  constructor({ security, console }: Pick<Settings, 'security' | 'console'>) {
+    // Required while authentication is on; without it there is no sign-in.
+    const { execution_token_secret: secret } = security
+    this.#signer = secret === undefined ? undefined : new Signer(secret, 'console identity')
+    this.#lifetimeS = console.session_max_age
+  }
+
+  issue({ subject, issuer = '' }: Pick<Caller, 'subject' | 'issuer'>): string {
+    if (!this.#signer) throw new Fault('misconfigured', 'execution_token_secret is not set')
+    const claims = { sub: subject, principal_issuer: issuer, exp: expiresIn(this.#lifetimeS) }
+    return PREFIX + this.#signer.sign(claims)
+  }
+
+  isOne(credential: string): boolean {
+    return credential.startsWith(PREFIX)
+  }
+
+  /** Returns the principal with its present rights; throws `unauthenticated` for one that is gone or disabled. */
+  async authenticate(
+    credential: string,
+    getAccount: (subject: string, external_issuer: string) => Promise<Account>,
+  ): Promise<Caller> {
+    const claims = this.#signer?.verify(credential.slice(PREFIX.length))
+    if (!claims) throw ended()
+    try {
+      return toCaller(await getAccount(claims.sub, claims.principal_issuer))
+    } catch (error) {
+      if (error instanceof Fault && error.kind === 'not_found') throw ended()
+      throw error
+    }
+  }
+}
+
+const ended = () => new Fault('unauthenticated', 'The session has ended. Sign in again.')

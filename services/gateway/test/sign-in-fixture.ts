@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { notFound } from '@windlass/runtime/faults'
+import { exportJWK, generateKeyPair } from 'jose'
+import Provider from 'oidc-provider'
+import { onTestFinished } from 'vitest'
+import { ID } from './assert-response.ts'
+import { type FakeServices, startGateway } from './gateway-fixture.ts'
+
+export const CLIENT = { client_id: 'console', client_secret: 'of the tests & alone' }
+
+/** A server on loopback whose listener is set later. */
+export async function lateServer() {
+  let listener: RequestListener = (_, res) => void res.writeHead(503).end()
+  const server = createServer((req, res) => listener(req, res))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    serve: (next: RequestListener) => {
+      listener = next
+    },
+  }
+}
+
+/** Serves a certified OpenID provider at which `person` signs in at once, or refuses with an error. */
+export async function serveProvider(
+  { url: issuer, serve }: Awaited<ReturnType<typeof lateServer>>,
+  redirectUri: string,
+) {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const jwk = { ...(await exportJWK(privateKey)), kid: 'real', alg: 'RS256', use: 'sig' }
+  const person: { subject: string | undefined } = { subject: 'ann' }
+  const oidc = new Provider(issuer, {
+    jwks: { keys: [jwk] },
+    cookies: { keys: ['of the tests alone'] },
+    conformIdTokenClaims: false,
+    claims: { openid: ['sub'], profile: ['name'] },
+    pkce: { required: () => true },
+    findAccount: (_, id) => ({ accountId: id, claims: async () => ({ sub: id, name: 'Ann' }) }),
+    clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],
+    features: { devInteractions: { enabled: false } },
+    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
+    async loadExistingGrant({ oidc: { client, session } }) {
+      const grant = new oidc.Grant({
+        clientId: client?.clientId ?? '',
+        accountId: session?.accountId ?? '',
+      })
+      grant.addOIDCScope('openid profile')
+      await grant.save()
+      return grant
+    },
+  })
+  const handle = oidc.callback()
+  serve(async (req, res) => {
+    if (!req.url?.startsWith('/interaction/')) return void handle(req, res)
+    const { subject } = person
+    const result =
+      subject === undefined ? { error: 'access_denied' } : { login: { accountId: subject } }
+    await oidc.interactionFinished(req, res, result)
+  })
+  return person
+}
+
+/** A gateway with the sign-in at an issuer, which knows the principals of `known`. */
+export async function startOidcGateway(
+  issuer: string,
+  { scripts = {}, env = {} }: { scripts?: FakeServices; env?: Record<string, string> } = {},
+) {
+  const known = new Map([['ann', { enabled: true, permissions: ['execution:*:read'] }]])
+  const gateway = await startGateway(
+    {
+      principals: {
+        async resolve({ subject, external_issuer }) {
+          const account = known.get(subject)
+          if (!account || external_issuer !== issuer) throw notFound('Principal', subject)
+          const { enabled, permissions } = account
+          const principal = {
+            ...{ id: ID, subject, external_issuer, type: 'user', enabled },
+            ...{ display_name: undefined, roles: ['viewer'] },
+          }
+          return { principal, permissions }
+        },
+        ...scripts.principals,
+      },
+    },
+    {
+      SVC_SECURITY__AUTH__ENABLED: 'true',
+      // Refused sign-ins are counted for each address, and tests share one Redis.
+      SVC_SERVER__TRUSTED_PROXIES: '1',
+      SVC_CONSOLE__OIDC__ENABLED: 'true',
+      SVC_CONSOLE__OIDC__ISSUER: issuer,
+      SVC_CONSOLE__OIDC__CLIENT_ID: CLIENT.client_id,
+      SVC_CONSOLE__OIDC__CLIENT_SECRET: CLIENT.client_secret,
+      ...env,
+    },
+  )
+  return { ...gateway, known }
+}
+
+/** A browser as far as redirects and cookies go; cookies are kept by host, since both servers have the same name. */
+export function browse() {
+  const address = `10.${[...randomBytes(3)].join('.')}`
+  const cookies = new Map<string, Map<string, string>>()
+  const visit = async (url: string, headers: Record<string, string> = {}): Promise<Response> => {
+    const { host } = new URL(url)
+    const jar = cookies.get(host) ?? new Map<string, string>()
+    cookies.set(host, jar)
+    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const own = { connection: 'close', 'x-forwarded-for': address }
+    const sent = { ...own, ...(cookie ? { cookie } : {}), ...headers }
+    const response = await fetch(url, { redirect: 'manual', headers: sent })
+    for (const set of response.headers.getSetCookie()) {
+      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+      if (value === '' || /max-age=0\b/i.test(set)) jar.delete(name)
+      else jar.set(name, value)
+    }
+    return response
+  }
+  /** Follows redirects until an address that matches, which is not visited, or until there is none. */
+  const follow = async (url: string, until: RegExp): Promise<string> => {
+    for (let at = url, hops = 0; hops < 12; hops++) {
+      const location = (await visit(at)).headers.get('location')
+      if (location === null) return at
+      at = new URL(location, at).href
+      if (until.test(at)) return at
+    }
+    throw new Error(`too many redirects from ${url}`)
+  }
+  const jarOf = (url: string) => cookies.get(new URL(url).host) ?? new Map<string, string>()
+  return { visit, follow, jarOf }
+}
+
+export const OF_CONSOLE = { 'x-windlass-console': '1', 'sec-fetch-site': 'same-origin' }
