@@ -35,7 +35,7 @@ test.each([
   ['a line joined inside an import', `import \\\n  windlass as w\n@w . workflow\n${BODY}`],
   [
     'other decorators around it',
-    `${IMPORT}import functools\n@other\n@workflow\n@functools.cache\n${BODY}`,
+    `${IMPORT}import functools\nother = print\n@other\n@workflow\n@functools.cache\n${BODY}`,
   ],
   ['a parenthesised decorator', `${IMPORT}@(workflow)\n${BODY}`],
   ['a definition in a branch', `${IMPORT}if True:\n  @workflow\n  async def job(ctx): pass\n`],

@@ -16,11 +16,11 @@ test.each([
   ['two hundred thousand signs', `x = ${'-'.repeat(200_000)}1\n`],
   ['a number of a million digits', `x = ${'1'.repeat(1_000_000)}\n`],
   ['a line of a megabyte', `x = "${'a'.repeat(1_000_000)}"\n`],
-  ['ten thousand branches', `if a:\n pass\n${'elif b:\n pass\n'.repeat(10_000)}`],
-  ['a string of fifty thousand fields', `x = f"${'{a}'.repeat(50_000)}"\n`],
+  ['ten thousand branches', `a = b = 1\nif a:\n pass\n${'elif b:\n pass\n'.repeat(10_000)}`],
+  ['a string of fifty thousand fields', `a = 1\nx = f"${'{a}'.repeat(50_000)}"\n`],
   ['a sum of a hundred thousand', `x = ${'1+'.repeat(100_000)}1\n`],
-  ['an attribute of attributes', `x = a${'.b'.repeat(100_000)}\n`],
-  ['a decorator of attributes', `@a${'.b'.repeat(100_000)}\nasync def f(): pass\n`],
+  ['an attribute of attributes', `x = job${'.b'.repeat(100_000)}\n`],
+  ['a decorator of attributes', `@job${'.b'.repeat(100_000)}\nasync def f(): pass\n`],
   ['five thousand methods of one name', `class A:\n${'  def m(self): self.m()\n'.repeat(5_000)}`],
 ])(
   '%s next to a workflow: the workflow is found',
@@ -35,6 +35,11 @@ test.each([
   ['brackets that are never closed', `${SDK}${JOB}x = ${'('.repeat(100_000)}`],
   ['f-strings in f-strings', `${SDK}x = ${'f"{'.repeat(20_000)}`],
   ['a staircase', `${SDK}${of(1_000, (i) => `${' '.repeat(i)}if a:\n`)}`],
+  ['an unknown name with 100,000 attributes', `${SDK}${JOB}x = a${'.b'.repeat(100_000)}\n`],
+  [
+    'an unknown name after 100,000 parameters',
+    `${SDK}${JOB}def f(${of(100_000, (i) => `p${i},`)}): return a\n`,
+  ],
   ['garbage', '\u0001@#$%^&*'.repeat(100_000)],
   ['5,000 workflows', `${SDK}${of(5_000, (i) => `@workflow\nasync def f${i}(c):0\n`)}`],
   [

@@ -3,6 +3,7 @@ import { analyseSource } from '../test/analysis-fixture.ts'
 
 const SOURCE = `from __future__ import annotations
 import windlass as w
+from shop import get
 from dataclasses import dataclass, field
 from pydantic import BaseModel, Field
 from windlass import ExecutionContext, ResourceRequest, cron, task

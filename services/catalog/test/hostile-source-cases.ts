@@ -30,11 +30,13 @@ export const hostileSources: Hostile[] = [
   beside('a million digits', () => `x = ${'9'.repeat(1_000_000)}`, ['job']),
   beside('500,000 elements', () => `x = [${'1,'.repeat(500_000)}]`, ['job']),
   beside('an f-string of 300,000 fields', () => `x = f"${'{a}'.repeat(300_000)}"`, ['job']),
-  beside('60,000 elif', () => `if a:\n pass\n${'elif b:\n pass\n'.repeat(60_000)}`, ['job']),
+  beside('60,000 elif', () => `a = b = 1\nif a:\n pass\n${'elif b:\n pass\n'.repeat(60_000)}`, [
+    'job',
+  ]),
   beside('100,000 lambdas', () => `x = ${'lambda:'.repeat(100_000)}0`, ['job']),
-  beside('100,000 awaits', () => `x = ${'await '.repeat(100_000)}y`, ['job']),
-  beside('a chain of 200,000 attributes', () => `x = a${'.b'.repeat(200_000)}`, ['job']),
-  beside('a chain of 100,000 calls', () => `x = a${'()'.repeat(100_000)}`, ['job']),
+  beside('100,000 awaits', () => `x = ${'await '.repeat(100_000)}job`, ['job']),
+  beside('a chain of 200,000 attributes', () => `x = job${'.b'.repeat(200_000)}`, ['job']),
+  beside('a chain of 100,000 calls', () => `x = job${'()'.repeat(100_000)}`, ['job']),
   beside('20,000 f-strings in f-strings', () => `x = ${'f"{'.repeat(20_000)}`),
   beside('a staircase of 1,000 steps', () =>
     Array.from({ length: 1_000 }, (_, i) => `${' '.repeat(i)}if a:\n`).join(''),

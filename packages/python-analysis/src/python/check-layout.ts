@@ -1,4 +1,5 @@
 import { continuationStart, Indentation } from './indentation.ts'
+import { OccurringNames } from './occurring-names.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
 /** Limit of CPython's tokenizer. */
@@ -31,12 +32,17 @@ interface Bracket {
 
 /**
  * Checks indentation, brackets and string ends as CPython's tokenizer does; tree-sitter recovers
- * from such errors silently. Linear time and a stack of at most 200 entries, so it runs before the
- * parser and protects it from deep nesting.
+ * from such errors silently. Returns the names that occur outside of strings. Linear time and a
+ * stack of at most 200 entries, so it runs before the parser and protects it from deep nesting.
  */
-export const checkLayout = (source: string): void => new Scanner(source).run()
+export function checkLayout(source: string): OccurringNames {
+  const scanner = new Scanner(source)
+  scanner.run()
+  return scanner.names
+}
 
 class Scanner {
+  readonly names = new OccurringNames()
   readonly #source: string
   readonly #brackets: Bracket[] = []
   readonly #indentation: Indentation
@@ -111,12 +117,16 @@ class Scanner {
   }
 
   #word(): void {
-    WORD.lastIndex = this.#at
+    const start = this.#at
+    WORD.lastIndex = start
     const word = WORD.exec(this.#source)?.[0]
     this.#at += word?.length ?? 1
     const next = this.#source[this.#at]
     const quoted = next === '"' || next === "'"
     if (word && quoted && STRING_PREFIXES.has(word.toLowerCase())) this.#string(word.toLowerCase())
+    else if (!word) this.names.addSign(this.#source[start] as string)
+    else if (this.#last !== '.' && !/^\d/.test(word))
+      this.names.addWord(this.#source, start, word, this.#last === '')
   }
 
   #open(bracket: Bracket): void {

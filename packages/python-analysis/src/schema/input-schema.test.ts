@@ -116,16 +116,20 @@ test.each([
 })
 
 test.each([
-  ['numpy.ndarray', 'input: the type numpy.ndarray is not known'],
-  ['Callable[[int], str]', 'input: the type Callable[[int], str] is not known'],
+  ['numpy.ndarray', 'input: the type numpy.ndarray is not known', 'import numpy'],
+  [
+    'Callable[[int], str]',
+    'input: the type Callable[[int], str] is not known',
+    'from typing import Callable',
+  ],
   ['Order', 'input: the type Order is not known'],
   ['list[Order]', 'input: the type Order is not known'],
-])('%s: unknown type is noted', (type, note) => {
-  expect(schemaOf(type, 'from shop import Order').notes).toEqual([note])
+])('%s: unknown type is noted', (type, note, definitions = 'from shop import Order') => {
+  expect(schemaOf(type, definitions).notes).toEqual([note])
 })
 
 test('partly unknown type: known parts are kept', () => {
-  expect(schemaOf('dict[str, Strange | None]').schema).toEqual({
+  expect(schemaOf('dict[str, Strange | None]', 'from shop import Strange').schema).toEqual({
     type: 'object',
     additionalProperties: { anyOf: [{}, nothing] },
   })

@@ -1,5 +1,7 @@
 from windlass import ExecutionContext, task, workflow
 
+a = c = x = y = None
+
 @workflow
 async def job(ctx):
     async with a as b, c:
