@@ -11,7 +11,7 @@ const RACES = [
 const FLEETS = [
   'tests/e2e/{fleet,unmatchable,mixed}.test.ts',
   'services/dispatcher/test/stale.test.ts',
-  'services/executions/test/overdue.test.ts',
+  'services/executions/test/{migrations,overdue}.test.ts',
   'services/gateway/test/aborted-uploads.test.ts',
 ]
 
@@ -86,6 +86,7 @@ export default defineConfig({
             TEST_STALE: process.env.TEST_STALE ?? '100000',
             TEST_MIXED_SECONDS: process.env.TEST_MIXED_SECONDS ?? '240',
             TEST_ABORTED: process.env.TEST_ABORTED ?? '10000',
+            TEST_STORED: process.env.TEST_STORED ?? '1000000',
           },
           globalSetup: SETUP,
           testTimeout: 3_600_000,

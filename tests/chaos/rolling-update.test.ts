@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { migrateAll } from '@windlass/testkit/database'
+import { storeExecutions } from '@windlass/testkit/stored-executions'
 import { startSystem } from '@windlass/testkit/system'
 import { programOf, ROOT, type Service } from '@windlass/testkit/system-processes'
 import { expect, test } from 'vitest'
@@ -11,15 +12,18 @@ import { reconnectingWorker, retryUntilAnswered } from '../e2e/fault-injection.t
 const EARLIER = process.env.TEST_EARLIER_TREE ?? ''
 const SERVICES = [...(Object.keys(TWO_OF_EACH) as Service[]), 'mcp'] as const
 const CLIENTS = 4
+/** Executions that are stored before. */
+const STORED = Number(process.env.TEST_STORED ?? 0)
 /** Duration of the load with replicas of both releases, in milliseconds. */
 const MIXED_MS = 10_000
 
 test.skipIf(EARLIER === '')(
   'S7: replicas of an earlier release are replaced one by one under load: no work is lost or done twice',
-  { timeout: 600_000 },
+  { timeout: 3_600_000 },
   async () => {
     const earlier = pathToFileURL(`${EARLIER}/`)
     const system = await startSystem({ root: earlier, replicas: TWO_OF_EACH, workers: 0 })
+    await storeExecutions(system.database, STORED)
     const a = await executionFixture(system, 0)
     const workers = await Promise.all([1, 2].map(() => a.startWorker({ url: system.url })))
     const stops = workers.map(reconnectingWorker)
