@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { type Defer, withTest } from './defer.ts'
@@ -40,10 +41,18 @@ export async function startPrivatePostgres(defer: Defer = withTest) {
   let { child } = started
   return {
     url: started.url,
-    /** Stops it by a signal (SIGINT: fast, SIGQUIT: like a crash) and starts it again after `downMs`. */
-    async restart(signal: 'SIGINT' | 'SIGQUIT', downMs: number) {
+    /** Parent folder of its data directory, `data`; accessible to its user. */
+    home: path.join(dir, 'postgres'),
+    /** Folder of the programs of its version. */
+    bin: path.dirname(child.program.command),
+    /**
+     * Stops it by a signal (SIGINT: fast, SIGQUIT: like a crash), does something, and starts it again after
+     * `downMs`.
+     */
+    async restart(signal: 'SIGINT' | 'SIGQUIT', downMs: number, whileDown = async () => {}) {
       process.kill(child.pid, signal)
       await child.exited
+      await whileDown()
       await pause(downMs)
       child = processes.start(child.program)
       for (const end = Date.now() + READY_MS; !(await answers(started.url)); await pause(100))
