@@ -15,10 +15,10 @@ const STORED = Number(process.env.TEST_STORED ?? 2_000)
 const CLIENTS = 3
 const MIGRATIONS = fileURLToPath(new URL('../migrations/', import.meta.url))
 const ZERO = '00000000-0000-4000-8000-000000000000'
-/** As in the services: a statement that waits longer fails, and with it a request. */
+/** Limit of a statement, that of the services: one that waits longer fails, and with it a request. */
 const STATEMENT_MS = 15_000
 
-/** What an execution does in the database, by columns that all releases have. */
+/** Statements of an execution and of lists, by columns that all releases have. */
 const LIFE: ((id: string) => Sql)[] = [
   (id) => sql`
     insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
