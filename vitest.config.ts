@@ -76,6 +76,17 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'cluster',
+          // A replicated system and its stores under faults, not part of `npm test`: `npm run test:cluster`.
+          sequence: { groupOrder: 5 },
+          include: ['tests/cluster/**/*.test.ts'],
+          testTimeout: 900_000,
+          fileParallelism: false,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'chaos',
           // Long runs, not part of `npm test`: `npm run test:chaos`.
           sequence: { groupOrder: 3 },

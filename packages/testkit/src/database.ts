@@ -67,7 +67,9 @@ function userUrl(url: string, service: string, username = service): string {
 
 /** Returns a service's URL for NATS or Redis; the shared one if the store has no users per service. */
 export const storeUrl = (url: string, service: string): string =>
-  process.env.TEST_SERVICE_USERS && new URL(url).password ? userUrl(url, service) : url
+  process.env.TEST_SERVICE_USERS && URL.canParse(url) && new URL(url).password
+    ? userUrl(url, service)
+    : url
 
 /** Dumps all rows of a database as text, one line each: what an attacker with a copy would see. */
 export async function dumpDatabase(url: string): Promise<string> {

@@ -9,6 +9,13 @@ import { Process } from './process.ts'
 /** True if this machine has a NATS server program. */
 export const hasNats = spawnSync('nats-server', ['--version']).status === 0
 
+interface Traffic {
+  in_msgs: number
+  out_msgs: number
+  in_bytes: number
+  out_bytes: number
+}
+
 /** Starts a private NATS server that a test can kill, wipe and restart. */
 export async function startPrivateNats(defer: Defer = withTest) {
   const store = temporaryFolder('nats', defer)
@@ -31,6 +38,12 @@ export async function startPrivateNats(defer: Defer = withTest) {
     kill: () => server.end('SIGKILL'),
     /** Deletes its store; only while it is not running. */
     wipe: () => rm(join(store, 'jetstream'), { recursive: true, force: true }),
+    pid: () => server.pid,
+    /** Returns the messages and bytes that the server has received and sent so far. */
+    async traffic(): Promise<Traffic> {
+      const answer = await fetch(`http://127.0.0.1:${monitor}/varz`)
+      return (await answer.json()) as Traffic
+    },
     /** Returns JetStream's report on streams and consumers, as JSON. */
     async report(): Promise<string> {
       const answer = await fetch(`http://127.0.0.1:${monitor}/jsz?consumers=true`)

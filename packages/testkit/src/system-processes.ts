@@ -6,6 +6,7 @@ import type { Infra } from './infra-handle.ts'
 import { LossyLink } from './lossy-link.ts'
 import { freePort } from './ports.ts'
 import { Process } from './process.ts'
+import { withHosts } from './replicated-postgres.ts'
 
 export const ROOT = new URL('../../../', import.meta.url)
 
@@ -37,13 +38,14 @@ interface Layout {
   /** Filled by createProcesses. */
   links: Map<Service, LossyLink[]>
   infra: Partial<Infra['urls']>
+  standbys: readonly string[]
 }
 
 /** Creates the processes of a system, without starting them. */
 export async function createProcesses(
   { replicas, envOf }: ReplicaOptions,
   env: Record<string, string>,
-  { root, home, database, linked, links, infra }: Layout,
+  { root, home, database, linked, links, infra, standbys }: Layout,
 ): Promise<Map<Service, Process[]>> {
   const ports = new Map<Service, number[]>()
   for (const service of SERVICES) ports.set(service, await freePorts(replicas[service] ?? 1))
@@ -89,7 +91,7 @@ export async function createProcesses(
           command: process.execPath,
           args: [programOf(service, root)],
           env: {
-            SVC_POSTGRES__URL: serviceUrl(database, service),
+            SVC_POSTGRES__URL: postgresUrl(serviceUrl(database, service), standbys),
             SVC_NATS__URL: storeUrl(infra.TEST_NATS_URL ?? testUrl('TEST_NATS_URL'), service),
             SVC_REDIS__URL: storeUrl(infra.TEST_REDIS_URL ?? testUrl('TEST_REDIS_URL'), service),
             SVC_RPC__KEYS: keysOf(secret, service).join(','),
@@ -103,6 +105,9 @@ export async function createProcesses(
   ])
   return new Map(processes)
 }
+
+const postgresUrl = (url: string, standbys: readonly string[]) =>
+  standbys.length === 0 ? url : withHosts(url, standbys)
 
 const freePorts = (count: number) => Promise.all(Array.from({ length: count }, () => freePort()))
 

@@ -27,6 +27,8 @@ export interface SystemOptions {
   linked?: readonly Service[]
   /** Private stores, for tests that break them; by default those of the run. */
   infra?: Partial<Infra['urls']>
+  /** URLs of PostgreSQL servers to which services go when that of `infra` does not accept writes. */
+  standbys?: readonly string[]
   /** Receives all output of services and workers. */
   onOutput?: (text: string) => void
 }
@@ -47,12 +49,14 @@ const FAST = {
  */
 export async function startSystem(options: SystemOptions = {}) {
   const { replicas = {}, env = {}, workers = 1, defer = withTest, root = ROOT } = options
-  const { envOf = () => ({}), linked = [], infra = {}, onOutput } = options
+  const { envOf = () => ({}), linked = [], infra = {}, standbys = [], onOutput } = options
   const home = temporaryFolder('home', defer)
-  const database = await databaseOf(root, defer, infra.TEST_POSTGRES_URL)
+  // A server with a standby is removed as a whole, and may be down then.
+  const drop = standbys.length > 0 ? () => {} : defer
+  const database = await databaseOf(root, drop, infra.TEST_POSTGRES_URL)
   const links = new Map<Service, LossyLink[]>()
   defer(() => [...links.values()].flat().forEach((link) => void link.stop()))
-  const layout = { root, home, database, linked, links, infra }
+  const layout = { root, home, database, linked, links, infra, standbys }
   const create = async () => {
     const separate = await createProcesses({ replicas, envOf }, { ...FAST, ...env }, layout)
     const created = options.singleProcess ? inOneProcess(separate, root) : separate
