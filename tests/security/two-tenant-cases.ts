@@ -71,6 +71,7 @@ const RANGE = '&from=2026-01-01T00:00:00Z&to=2046-01-01T00:00:00Z&step=31536000'
  */
 export const OPERATIONS: Record<string, Operation> = {
   'GET /admin/audit': { also: [`?object=workflow:one/${THEIRS.workflow_name}`] },
+  'GET /admin/audit/head': {},
   'GET /admin/configs': {},
   'POST /admin/configs': { body: { name: THEIRS.secret, value: 1 } },
   'POST /admin/configs/batch': { body: [THEIRS.secret] },
@@ -101,6 +102,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /admin/secrets/rotate-key': {},
   'DELETE /admin/secrets/{name}': {},
   'GET /admin/secrets/{name}': {},
+  'GET /admin/secrets/{name}/uses': {},
   'POST /admin/worker-tokens': { body: { name: 'secret-token', namespaces: ['one'] } },
   'GET /admin/worker-tokens': {},
   'DELETE /admin/worker-tokens/{name}': {},

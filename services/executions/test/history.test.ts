@@ -131,6 +131,10 @@ test('statistics: what was created, ended and failed in each step, and percentil
   expect(totals(named.buckets)).toEqual(expected(isNamed))
   const grouped = await history.stats({ ...request, group: 'workflow' })
   expect(new Set(grouped.buckets.map(({ group }) => group)).size).toBe(6)
+  const versions = await history.stats({ ...request, workflow_name: 'a', group: 'version' })
+  const second = versions.buckets.filter(({ group }) => group === '2')
+  expect(totals(second)).toEqual(expected(({ name, version }) => name === 'a' && version === 2))
+  expect(totals(versions.buckets)).toEqual(expected(({ name }) => name === 'a'))
   expect(totals(grouped.buckets)).toEqual(expected(() => true))
 })
 

@@ -46,6 +46,15 @@ test('GET /admin/audit: pages of entries with the exact text that was hashed', a
   ])
 })
 
+test('GET /admin/audit/head: number and hash of the newest entry', async () => {
+  const head_hash = Buffer.alloc(32, 7)
+  const { call } = await startGateway({
+    audit: { list: async () => ({ entries: [], total: 0, head_seq: 9, head_hash }) },
+  })
+  const head = await call('GET', '/admin/audit/head')
+  expect(await head.json()).toEqual({ seq: 9, hash: '07'.repeat(32) })
+})
+
 test.each([
   'limit=0',
   'limit=1001',

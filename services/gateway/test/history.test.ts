@@ -188,6 +188,8 @@ const WRONG: [path: string, at: string][] = [
   [`/executions/${ID}/log?types=TASK_STARTED,`, 'types'],
   [`/executions/${ID}/log?payloads=some`, 'payloads'],
   ['/executions/stats?from=2026-01-02', 'from'],
+  ['/executions/stats?group=version&workflow_name=a', 'group'],
+  ['/executions/stats?group=version&namespace=a', 'group'],
   ['/executions/stats?from=2026-01-02T04:00:00Z&to=2026-01-02T03:00:00Z', 'from'],
   ['/executions/stats?from=2026-01-01T00:00:00Z&to=2026-01-02T00:00:00Z&step=1', 'step'],
   ['/executions/stats?step=0', 'step'],

@@ -9,7 +9,7 @@ export interface StatsFilter {
   from: Date
   to: Date
   step_seconds: number
-  /** Empty, `workflow`, `worker` or `error`. */
+  /** Empty, `workflow`, `version`, `worker` or `error`. */
   group: string
   workflow_namespace: string
   workflow_name: string
@@ -33,6 +33,7 @@ export const MAX_MEASURED = 200_000
 
 const GROUPS: Record<string, Sql> = {
   workflow: sql`e.workflow_namespace || '/' || e.workflow_name`,
+  version: sql`e.workflow_version::text`,
   worker: sql`coalesce(e.worker_name, '')`,
   error: sql`coalesce(e.error, '')`,
 }

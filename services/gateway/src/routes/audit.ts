@@ -1,50 +1,14 @@
 import { OUTCOMES } from '@windlass/domain/audit'
-import type { AuditEntry } from '@windlass/proto/windlass/identity/v1/audit'
-import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { integer, page, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { EntryView, Hash, hex, viewOf } from './audit-views.ts'
 
 type Deps = Pick<Clients, 'audit'>
 
-const hex = (bytes: Buffer) => bytes.toString('hex')
-const Hash = z.string().regex(/^[0-9a-f]{64}$/)
-
-const EntryView = z
-  .object({
-    seq: z.int(),
-    at: z.iso.datetime(),
-    actor: z.object({ subject: z.string(), issuer: z.string(), key_prefix: z.string() }),
-    request_id: z.string(),
-    action: z.string(),
-    object: z.string(),
-    outcome: z.enum(OUTCOMES),
-    detail: z.record(z.string(), z.unknown()),
-    previous_hash: Hash,
-    hash: Hash,
-  })
-  .meta({ id: 'AuditEntry' })
-
-/** Splices the detail exactly as it was hashed. */
-function viewOf({ seq, at, draft, previous_hash, hash }: AuditEntry): string {
-  const { by, action = '', object = '', outcome = '', detail_json = '{}' } = draft ?? {}
-  const { subject = '', issuer = '', key_prefix = '', request_id = '' } = by ?? {}
-  const members = {
-    seq: String(seq),
-    at: quote(at?.toISOString() ?? ''),
-    actor: JSON.stringify({ subject, issuer, key_prefix }),
-    request_id: quote(request_id),
-    action: quote(action),
-    object: quote(object),
-    outcome: quote(outcome),
-    detail: detail_json,
-    previous_hash: quote(hex(previous_hash)),
-    hash: quote(hex(hash)),
-  }
-  return `{${Object.entries(members).map(([name, json]) => `"${name}":${json}`)}}`
-}
+const Head = z.object({ seq: z.int(), hash: Hash }).meta({ id: 'AuditHead' })
 
 const filter = text(1_024).default('')
 
@@ -68,7 +32,7 @@ export const listAudit = route('get', '/admin/audit', {
       total: z.int(),
       limit: z.int(),
       offset: z.int(),
-      head: z.object({ seq: z.int(), hash: Hash }),
+      head: Head,
     })
     .meta({ id: 'AuditList' }),
   async handle({ query }, { audit }: Deps) {
@@ -83,5 +47,19 @@ export const listAudit = route('get', '/admin/audit', {
       `{"entries":[${entries.map(viewOf)}],"total":${total},"limit":${limit},"offset":${offset}` +
         `,"head":${head}}`,
     )
+  },
+})
+
+export const getAuditHead = route('get', '/admin/audit/head', {
+  summary: 'Show number and hash of the newest audit entry, to note them elsewhere',
+  access: 'admin:audit:read',
+  returns: Head,
+  async handle(_, { audit }: Deps) {
+    const { head_seq: seq, head_hash } = await audit.list({
+      ...{ actor: '', action: '', object: '', outcome: '', until: undefined },
+      // Only the head is of interest, and no entry is of that time.
+      ...{ since: new Date('9999-01-01T00:00:00Z'), limit: 1, offset: 0 },
+    })
+    return { seq, hash: hex(head_hash) }
   },
 })

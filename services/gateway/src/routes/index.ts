@@ -23,6 +23,7 @@ import * as repeats from './repeats.ts'
 import * as roles from './roles.ts'
 import * as runs from './runs.ts'
 import * as schedules from './schedules.ts'
+import * as secretUses from './secret-uses.ts'
 import * as secrets from './secrets.ts'
 import * as signIn from './sign-in.ts'
 import * as statistics from './statistics.ts'
@@ -75,6 +76,7 @@ export const routes = [
   ...named(apiKeys),
   ...named(roles),
   ...named(secrets),
+  ...named(secretUses),
   ...named(configs),
   ...named(health),
   ...named(docs),

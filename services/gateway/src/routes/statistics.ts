@@ -6,7 +6,7 @@ import type {
   StatsRequest,
 } from '@windlass/proto/windlass/executions/v1/history'
 import type { RpcClient } from '@windlass/rpc/client'
-import { type Problem, unprocessable } from '@windlass/runtime/faults'
+import { type Problem, unavailable, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import { isVisibleTo } from '../access/worker-visibility.ts'
@@ -36,7 +36,7 @@ const Stats = z
     step: z.int(),
     buckets: z.array(
       z.object({
-        /** Workflow, worker or error; null without `group`. */
+        /** Workflow, version, worker or error; null without `group`. */
         group: z.string().nullable(),
         /** Begin of the step. */
         at: z.string(),
@@ -72,18 +72,28 @@ export const getStats = route('get', '/executions/stats', {
   access: 'may list executions',
   query: {
     ...range,
-    /** One series for each: the 50 with most executions. */
-    group: z.enum(['', 'workflow', 'worker', 'error']).default(''),
+    /** One series for each: the 50 with most executions. `version` requires `namespace` and `workflow_name`. */
+    group: z.enum(['', 'workflow', 'version', 'worker', 'error']).default(''),
     namespace: text(255).default(''),
     workflow_name: text(255).default(''),
   },
   returns: Stats,
-  handle: ({ query, resolved: visible }, deps: Deps) =>
-    statsView(deps, visible, {
+  async handle({ query, resolved: visible }, deps: Deps) {
+    const { namespace, workflow_name } = query
+    if (query.group === 'version' && (namespace === '' || workflow_name === ''))
+      throw unprocessable(OF_ONE_WORKFLOW)
+    return statsView(deps, visible, {
       ...{ query, group: query.group, worker_name: '' },
-      ...{ workflow_namespace: query.namespace, workflow_name: query.workflow_name },
-    }),
+      ...{ workflow_namespace: namespace, workflow_name },
+    })
+  },
 })
+
+const OF_ONE_WORKFLOW: Problem = {
+  loc: ['query', 'group'],
+  msg: 'versions are those of one workflow: give `namespace` and `workflow_name` too',
+  type: 'missing_filter',
+}
 
 export const getWorkerHistory = route('get', '/workers/{name}/history', {
   summary: 'Count the executions of a worker and measure them, by steps of time',
@@ -117,6 +127,9 @@ async function statsView(
       visible: toVisibilityMessage(visible),
     }),
   )
+  // A service of an earlier release does not group by version.
+  if (filter.group === 'version' && buckets.some(({ group }) => group === ''))
+    throw unavailable('executions is of an earlier release: upgrade all of its replicas')
   const sorted = buckets.sort((a, b) => a.step - b.step || (a.group < b.group ? -1 : 1))
   return {
     ...{ from: from.toISOString(), to: to.toISOString(), step: query.step, cut },

@@ -180,7 +180,7 @@ export interface StatsRequest {
   from: Date | undefined;
   to: Date | undefined;
   step_seconds: number;
-  /** Empty, `workflow`, `worker` or `error`. */
+  /** Empty, `workflow`, `version`, `worker` or `error`. */
   group: string;
   workflow_namespace: string;
   workflow_name: string;

@@ -1,0 +1,56 @@
+import { objects } from '@windlass/domain/audit'
+import { z } from 'zod'
+import { hasPermission } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
+import { declaredSecrets } from '../domain/entries.ts'
+import { JsonText } from '../domain/views.ts'
+import { route } from '../route/route.ts'
+import { EntryView, viewOf } from './audit-views.ts'
+import { entryName } from './entry-routes.ts'
+
+type Deps = Pick<Clients, 'audit' | 'catalog'>
+
+/** Uses and workflows that are listed. */
+const MAX_USES = 50
+const MAX_WORKFLOWS = 1_000
+
+export const getSecretUses = route('get', '/admin/secrets/{name}/uses', {
+  summary: 'Show which workflows declare a secret, and its last uses by workers',
+  access: 'admin:secrets:read',
+  params: { name: entryName },
+  returns: z
+    .object({
+      /** Latest versions that declare it, of workflows that the caller may read. */
+      workflows: z.array(z.object({ namespace: z.string(), name: z.string(), version: z.int() })),
+      /** Further ones, which the caller may not read or which are too many to list. */
+      others: z.int(),
+      /** Audit entries `secret.use`, newest first; null without `admin:audit:read`. */
+      last_uses: z.array(EntryView).nullable(),
+    })
+    .meta({ id: 'SecretUses' }),
+  async handle({ params: { name }, caller }, deps: Deps) {
+    const mayReadAudit = hasPermission(caller, 'admin:audit:read')
+    const [{ workflows: all }, uses] = await Promise.all([
+      deps.catalog.list({ namespace: '' }),
+      mayReadAudit ? lastUses(deps, name) : 'null',
+    ])
+    const declaring = all.filter(({ metadata_json }) => declaredSecrets(metadata_json).has(name))
+    const workflows = declaring
+      .filter((one) => hasPermission(caller, `workflow:${one.namespace}:${one.name}:read`))
+      .slice(0, MAX_WORKFLOWS)
+      .map((one) => ({ namespace: one.namespace, name: one.name, version: one.version }))
+    const others = declaring.length - workflows.length
+    return new JsonText(
+      `{"workflows":${JSON.stringify(workflows)},"others":${others},"last_uses":${uses}}`,
+    )
+  },
+})
+
+/** Last uses as JSON text, whose details are as they were hashed. */
+async function lastUses({ audit }: Deps, name: string): Promise<string> {
+  const { entries } = await audit.list({
+    ...{ actor: '', action: 'secret.use', object: objects.secret(name), outcome: '' },
+    ...{ since: undefined, until: undefined, limit: MAX_USES, offset: 0 },
+  })
+  return `[${entries.map(viewOf)}]`
+}
