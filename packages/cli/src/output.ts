@@ -32,6 +32,14 @@ export function printRows(
   else if (rows.length > 0) context.out(`${formatColumns([headings, ...rows])}\n`)
 }
 
+/** Prints the warnings of an upload, each once, to the standard error. */
+export function printWarnings({ err }: CommandContext, json: string): void {
+  const warnings = (elementsOf(json) ?? []).flatMap(
+    (row) => elementsOf(membersOf(row)?.get('warnings') ?? '[]') ?? [],
+  )
+  for (const warning of new Set(warnings)) err(`warning: ${stringOf(warning)}\n`)
+}
+
 function formatCell(json: string | undefined): string {
   return stringOf(json) ?? (json === undefined || json === 'null' ? '' : json)
 }

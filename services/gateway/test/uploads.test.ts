@@ -5,14 +5,24 @@ import { startGateway, workflow } from './gateway-fixture.ts'
 
 const LIMIT = 10_000
 
-/** Starts a gateway whose catalog finds one workflow, named by the first word of the source. */
-async function withCatalog() {
+interface Declared {
+  imports?: string[]
+  runner?: string
+  lacking?: string[]
+}
+
+/**
+ * Starts a gateway whose catalog finds one workflow, named by the first word of the source, with the given
+ * imports and runner; its only worker lacks what is named.
+ */
+async function withCatalog({ imports = [], runner = '', lacking = [] }: Declared = {}) {
   const sources: string[] = []
   const reconciled: string[] = []
   const find = (source: Buffer) => {
     const name = source.toString().split(' ')[0] ?? ''
     if (name === '') throw invalid('No workflow found in the provided code.')
-    return { workflows: [workflow({ name, namespace: 'n1', version: 4 })] }
+    const requirement = { packages: [], affinity: {}, runner }
+    return { workflows: [workflow({ name, namespace: 'n1', version: 4, imports, requirement })] }
   }
   const made = await startGateway(
     {
@@ -21,6 +31,17 @@ async function withCatalog() {
         async register({ source, if_changed }) {
           sources.push(`${source}${if_changed ? ' if changed' : ''}`)
           return find(source)
+        },
+      },
+      fleet: {
+        async explain({ requirement }) {
+          const asked = [
+            `runner '${requirement?.runner}'`,
+            ...(requirement?.packages ?? []).map((name) => `package '${name}'`),
+          ]
+          const lacks = lacking.filter((part) => asked.includes(part))
+          const one = { name: 'w', status: 'online', lacking: lacks, capacity: 0 }
+          return { verdicts: [{ ...one, namespaces: undefined }], needs: [] }
         },
       },
       scheduler: {
@@ -65,6 +86,22 @@ test('a dry run: the declarations of the source, nothing is stored', async () =>
   expect((await send(form(['file', file(' x')]), '?dry_run=1')).status).toBe(400)
   expect((await send(form(['file', file('hello')]), '?dry_run=perhaps')).status).toBe(422)
   expect([sources, reconciled]).toEqual([[], []])
+})
+
+test('an import and a runner that the worker lacks: warnings in the answer', async () => {
+  const { send } = await withCatalog({
+    imports: ['yaml', 'httpx.get', 'json'],
+    runner: 'docker',
+    lacking: ["runner 'docker'", "package 'pyyaml'"],
+  })
+  const warnings = [
+    expect.stringContaining("offers the runner 'docker'"),
+    expect.stringContaining("reports the import 'yaml' (package 'pyyaml')"),
+  ]
+  const stored = await send(form(['file', file('hello')]))
+  expect(await stored.json()).toEqual([{ namespace: 'n1', name: 'hello', version: 4, warnings }])
+  const draft = await send(form(['file', file('hello')]), '?dry_run=true')
+  expect(await draft.json()).toEqual([expect.objectContaining({ version: null, warnings })])
 })
 
 test('if_changed=true: passed on to the catalog', async () => {

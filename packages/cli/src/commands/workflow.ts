@@ -4,7 +4,7 @@ import { PRIORITY_PROBLEM } from '@windlass/domain/priority'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type CommandOption, UsageError } from '../command.ts'
 import { parseWorkflowRef, readBytes, readInput } from '../input.ts'
-import { exitStatusOf, jsonOption, printJson, printRows } from '../output.ts'
+import { exitStatusOf, jsonOption, printJson, printRows, printWarnings } from '../output.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
 
 const VERSION = /^[1-9]\d{0,8}$/
@@ -36,6 +36,7 @@ export const workflowUpload: Command = {
     const rows = await call({ method: 'POST', path: path`/workflows`, query, body })
     if (isDry) printJson(context, rows)
     else printRows(rows, ['namespace', 'name', 'version'], parsed, context)
+    printWarnings(context, rows)
     return 0
   },
 }

@@ -9,12 +9,18 @@ import { flag, text, versionParam, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { upload } from '../route/upload.ts'
 import { Success } from './schemas.ts'
+import { findWarnings } from './upload-checks.ts'
 
-type Deps = Pick<Clients, 'catalog' | 'scheduler'> & { quotas: Quotas }
+type Deps = Pick<Clients, 'catalog' | 'fleet' | 'scheduler'> & { quotas: Quotas }
 
 const Row = z
   .object({ namespace: z.string(), name: z.string(), version: z.int() })
   .meta({ id: 'WorkflowRow' })
+
+/** Why no connected worker could run it; absent if one could or none is connected. */
+const warnings = z.array(z.string()).optional()
+
+const UploadedRow = Row.extend({ warnings }).meta({ id: 'UploadedWorkflow' })
 
 const declared = {
   imports: z.array(z.string()),
@@ -36,7 +42,7 @@ const WorkflowView = z
 
 /** A workflow that an upload would create. It has no version: another upload may come first. */
 const Draft = z
-  .object({ namespace: z.string(), name: z.string(), version: z.null(), ...declared })
+  .object({ namespace: z.string(), name: z.string(), version: z.null(), ...declared, warnings })
   .meta({ id: 'WorkflowDraft' })
 
 const rowOf = ({ namespace, name, version }: Workflow) => ({ namespace, name, version })
@@ -54,16 +60,19 @@ const declaredBy = ({ imports, requests_json, affinity_json, metadata_json }: Wo
   `,"requests":${requests_json === 'null' ? '{}' : requests_json || '{}'}` +
   `,"affinity":${affinity_json || 'null'},"metadata":${metadata_json || '{}'}`
 
-const draftsOf = (workflows: readonly Workflow[]) =>
+const draftsOf = (workflows: readonly Workflow[], warnings: readonly string[][]) =>
   new JsonText(
     `[${workflows
       .map(
-        (workflow) =>
+        (workflow, i) =>
           `{"namespace":"${workflow.namespace}","name":${JSON.stringify(workflow.name)}` +
-          `,"version":null,${declaredBy(workflow)}}`,
+          `,"version":null,${declaredBy(workflow)}${warningsText(warnings[i])}}`,
       )
       .join()}]`,
   )
+
+const warningsText = (warnings: readonly string[] = []) =>
+  warnings.length > 0 ? `,"warnings":${JSON.stringify(warnings)}` : ''
 
 const REGISTER_MS = 30_000
 const RECONCILE_MS = 2_000
@@ -78,7 +87,7 @@ export const uploadWorkflows = route('post', '/workflows', {
       .describe('Keep the latest version of a workflow if it came from the same file'),
   },
   body: upload,
-  returns: z.union([z.array(Row), z.array(Draft)]),
+  returns: z.union([z.array(UploadedRow), z.array(Draft)]),
   audit: {
     action: 'workflow.upload',
     object: ({ resolved }) =>
@@ -91,13 +100,18 @@ export const uploadWorkflows = route('post', '/workflows', {
     await deps.quotas.countUpload(caller, [
       ...new Set(resolved.workflows.map(({ namespace }) => namespace)),
     ])
-    if (dry_run) return draftsOf(resolved.workflows)
+    const warned = findWarnings(deps, resolved.workflows)
+    if (dry_run) return draftsOf(resolved.workflows, await warned)
     const { workflows } = await deps.catalog.register(
       { source: resolved.source, if_changed },
       { ...onBehalfOf(ctx, caller), timeoutMs: REGISTER_MS },
     )
     await reconcile(deps, workflows)
-    return workflows.map(rowOf)
+    const warnings = await warned
+    return workflows.map((workflow, i) => ({
+      ...rowOf(workflow),
+      ...(warnings[i]?.length ? { warnings: warnings[i] } : {}),
+    }))
   },
 })
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
@@ -54,12 +54,17 @@ class LogLine(_Row):
 
 @dataclass(frozen=True, slots=True)
 class UploadedWorkflow(_Row):
-    """Workflow of an uploaded file; `version` is None and `metadata` is set after a dry run."""
+    """Workflow of an uploaded file; `version` is None and `metadata` is set after a dry run.
+
+    `warnings` says why no connected worker could run it: imports that none reports, a runner that
+    none offers. It is None if there are none.
+    """
 
     namespace: str
     name: str
     version: int | None
     metadata: Mapping[str, Any] | None
+    warnings: Sequence[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
