@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import copy
 from functools import partial, update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast, overload
 
 from windlass._branches import check_limit, close_unawaited, run_branches
 from windlass._decode import Decoder, result_decoder
@@ -17,6 +17,7 @@ from windlass._task_execution import TaskExecution
 
 __all__ = ["Task", "TaskMetadata", "TaskOptions", "task"]
 
+A = TypeVar("A")
 P = ParamSpec("P")
 P2 = ParamSpec("P2")
 R = TypeVar("R")
@@ -98,14 +99,16 @@ class Task(Generic[P, R]):
         return changed
 
     async def map(
-        self: Task[[Any], R], items: Iterable[Any], *, limit: int | None = None
+        self: Task[Concatenate[A, P2], R], items: Iterable[A], *, limit: int | None = None
     ) -> list[R]:
         """Calls the task once per item, concurrently; returns the results in item order.
 
         Limit, failures and pauses are those of `parallel`.
         """
         check_limit(limit)
-        calls = [self(item) for item in items]
+        # The other parameters have defaults, which a type of `self` cannot say.
+        call: Callable[[A], Coroutine[Any, Any, R]] = cast("Any", self)
+        calls = [call(item) for item in items]
         try:
             return await run_branches(calls, limit)
         finally:

@@ -74,7 +74,7 @@ class AsyncClient:
     async def start(
         self,
         workflow: Workflow[I, O],
-        input: Any = None,
+        input: I | None = None,
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
@@ -109,7 +109,7 @@ class AsyncClient:
     async def run(
         self,
         workflow: Workflow[I, O],
-        input: Any = None,
+        input: I | None = None,
         *,
         timeout: float | None = None,  # noqa: ASYNC109
         idempotency_key: str | None = None,

@@ -69,7 +69,7 @@ class Client:
     def start(
         self,
         workflow: Workflow[I, O],
-        input: Any = None,
+        input: I | None = None,
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
@@ -103,7 +103,7 @@ class Client:
     def run(
         self,
         workflow: Workflow[I, O],
-        input: Any = None,
+        input: I | None = None,
         *,
         timeout: float | None = None,
         idempotency_key: str | None = None,

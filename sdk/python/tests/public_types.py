@@ -1,0 +1,157 @@
+"""Types of the public functions, for mypy: nothing here is executed.
+
+`assert_type` fails where a function loses the types of a workflow or a task. Each comment
+`type: ignore[…]` marks a call that must not type-check: mypy reports those that have no effect.
+"""
+
+from __future__ import annotations
+
+import random
+import uuid
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, assert_type
+
+from windlass import (
+    Current,
+    ExecutionContext,
+    ExecutionError,
+    ExecutionEvent,
+    Retry,
+    StartedWorkflow,
+    Task,
+    Workflow,
+    as_completed,
+    current,
+    first,
+    now,
+    parallel,
+    patched,
+    pause,
+    randint,
+    sleep,
+    start,
+    task,
+    uuid4,
+    workflow,
+)
+from windlass.client import AsyncClient, AsyncHandle, Client, ExecutionRow, Handle
+
+
+@dataclass
+class Order:
+    id: int
+
+
+@dataclass
+class Receipt:
+    text: str
+
+
+@task
+async def charge(order: Order, amount: int = 1) -> Receipt:
+    return Receipt(str(order.id + amount))
+
+
+@task
+def in_thread(text: str) -> int:
+    return len(text)
+
+
+@task.with_options(retry=Retry(attempts=2), timeout=timedelta(minutes=1))
+async def with_options(text: str) -> list[str]:
+    return [text]
+
+
+class Shop:
+    @task
+    async def sell(self, order: Order) -> Receipt:
+        return await charge(order)
+
+
+@workflow
+async def buy(ctx: ExecutionContext[Order]) -> Receipt:
+    assert_type(ctx.input, Order)
+    return await charge(ctx.input)
+
+
+async def types_of_tasks(order: Order) -> None:
+    assert_type(await charge(order), Receipt)
+    assert_type(await charge(order, amount=2), Receipt)
+    assert_type(await in_thread("a"), int)
+    assert_type(await with_options("a"), list[str])
+    assert_type(await charge.with_options(name="other")(order), Receipt)
+    assert_type(await charge.map([order]), list[Receipt])
+    assert_type(await in_thread.map(["a"], limit=2), list[int])
+    assert_type(await Shop().sell(order), Receipt)
+    cached: Task[[str], int] = in_thread
+    assert_type(await cached("a"), int)
+
+
+async def types_of_built_in_tasks(order: Order) -> None:
+    assert_type(await parallel(charge(order), charge(order), limit=2), list[Receipt])
+    assert_type(
+        await parallel(charge(order), return_exceptions=True), list[Receipt | ExecutionError]
+    )
+    assert_type(await first(charge(order), charge(order)), Receipt)
+    assert_type(as_completed([charge(order)]), AsyncIterator[Awaitable[Receipt]])
+    assert_type(await pause("review"), Any)
+    assert_type(await pause("review", type=Order), Order)
+    assert_type(await now(), datetime)
+    assert_type(await uuid4(), uuid.UUID)
+    assert_type(await randint(1, 6), int)
+    assert_type(await sleep(timedelta(days=1)), None)
+    assert_type(current(), Current)
+    assert_type(patched("2026-11-tax"), bool)
+
+
+async def types_of_nested_runs(order: Order) -> None:
+    started = await start(buy, order)
+    assert_type(started, StartedWorkflow[Receipt])
+    assert_type(await started.result(), Receipt)
+    assert_type(await (await start("shop/buy", order)).result(), Any)
+
+
+def types_of_workflows(client: Client, order: Order) -> None:
+    assert_type(buy, Workflow[Order, Receipt])
+    assert_type(buy.run(order).result(), Receipt)
+    assert_type(client.run(buy, order), Receipt)
+    assert_type(client.run("shop/buy", order), Any)
+    assert_type(client.start(buy, order), Handle[Receipt])
+    assert_type(client.start(buy, order).result(), Receipt)
+    assert_type(client.start(buy, order).events(), list[ExecutionEvent])
+    assert_type(client.execution("1", buy), Handle[Receipt])
+    assert_type(client.executions(), Iterator[ExecutionRow])
+
+
+async def types_of_the_async_client(client: AsyncClient, order: Order) -> None:
+    assert_type(await client.run(buy, order), Receipt)
+    assert_type(await client.start(buy, order), AsyncHandle[Receipt])
+    assert_type(await (await client.start(buy, order)).result(), Receipt)
+
+
+async def refused_calls(client: Client, order: Order) -> None:
+    await charge("1")  # type: ignore[arg-type]
+    await charge(order, amount="2")  # type: ignore[arg-type]
+    await charge()  # type: ignore[call-arg]
+    await charge(order, tip=1)  # type: ignore[call-arg]
+    await Shop().sell("1")  # type: ignore[arg-type]
+    await charge.with_options(name="other")("1")  # type: ignore[arg-type]
+    await start(buy, "1")  # type: ignore[misc]
+    client.run(buy, "1")  # type: ignore[misc]
+    client.start(buy, "1")  # type: ignore[misc]
+
+
+def refused_options() -> None:
+    task.with_options(retries=3)  # type: ignore[call-arg]
+    task.with_options(timeout="1")  # type: ignore[arg-type]
+    workflow.with_options(schedule="0 9 * * *")  # type: ignore[arg-type]
+    Retry(attempts="3")  # type: ignore[arg-type]
+
+
+async def refused_results(order: Order) -> None:
+    _number: int = await charge(order)  # type: ignore[assignment]
+    _receipts: list[str] = await parallel(charge(order))  # type: ignore[arg-type]
+    _order: Order = await pause("review", type=Receipt)  # type: ignore[arg-type]
+    random.choice(await buy(ExecutionContext()))  # type: ignore[arg-type]
