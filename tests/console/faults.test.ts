@@ -59,4 +59,97 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
       .poll(async () => (await fixture.auth.requestOk(`GET /executions/${ids.give_back}`)).state)
       .toBe('COMPLETED')
   })
+
+  test('the event stream of an execution breaks off and repeats itself: its end is shown, each entry once', async () => {
+    const { page, visit } = await open()
+    const run = 'POST /workflows/default/give_back/run/async'
+    const { execution_id = '' } = await fixture.auth.requestOk(run, { body: 1 })
+    faultOf(/\/events(\?|$)/, ['cut', 'doubled', 'unsent', 'doubled'])
+    await visit(`executions/${execution_id}?tab=approvals`, 'give_back')
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('main').getByText('Completed').first().waitFor()
+    await page.getByRole('link', { name: 'Log', exact: true }).click()
+    expect(await page.getByRole('cell', { name: 'WORKFLOW_COMPLETED' }).count()).toBe(1)
+  })
+
+  test('the gateway is away and returns: what is shown says since when, then it is current again', async () => {
+    const { page, visit } = await open()
+    await visit('executions', 'Executions')
+    proxy.fault = () => 'unsent'
+    proxy.breakAll()
+    await page.getByText(/The server cannot be reached.*What you see was read/).waitFor()
+    expect(await page.getByRole('link', { name: 'checkout' }).count()).not.toBe(0)
+    proxy.fault = () => undefined
+    await page.getByText('What you see was read').waitFor({ state: 'detached', timeout: 60_000 })
+  })
+
+  test('a gateway that is overloaded: 503 and 429 are said, and the answer follows', async () => {
+    const { page, goto } = await open()
+    faultOf(/^GET \/queue/, [503, 429])
+    await goto('queue')
+    await page.getByText('The server is not ready').waitFor()
+    await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
+  })
+
+  test('rights are taken while a page is open: it says so and keeps showing nothing new', async () => {
+    const { key, subject } = await fixture.auth.createAccount(['admin'])
+    const { page, visit } = await fixture.open(key)
+    await visit('secrets', 'Secrets')
+    await fixture.auth.requestOk(`POST /admin/principals/${subject}/roles`, {
+      body: { role: 'viewer' },
+    })
+    await fixture.auth.requestOk(`DELETE /admin/principals/${subject}/roles/admin`)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByText('admin:audit:read').waitFor()
+    expect(await page.getByRole('alert').textContent()).toContain('You may not see this')
+  })
+
+  test.each([-3_600_000, 3_600_000])(
+    'the clock of the browser is off by %d ms: times are those of the server',
+    async (offset) => {
+      const { page, visit } = await fixture.open(
+        fixture.auth.admin,
+        {},
+        async ({ page: fresh }) => {
+          await fresh.clock.install({ time: Date.now() + offset })
+        },
+      )
+      const run = 'POST /workflows/default/greet/run/async'
+      const { execution_id = '' } = await fixture.auth.requestOk(run, { body: 'now' })
+      await visit('executions?workflow_name=greet', 'Executions')
+      const row = page.getByRole('row').filter({ has: page.getByTitle(execution_id) })
+      expect(await row.textContent()).toMatch(/now|\d+ s ago|1 m ago/)
+    },
+  )
+
+  test('storage is forbidden: the console works, and a choice lasts until the page is left', async () => {
+    const { page, visit } = await fixture.open(fixture.auth.admin, {}, ({ page: fresh }) =>
+      fresh.addInitScript(`
+        for (const name of ['localStorage', 'sessionStorage', 'indexedDB'])
+          Object.defineProperty(window, name, {
+            get() { throw new DOMException('forbidden', 'SecurityError') },
+          })`),
+    )
+    await visit('executions', 'Executions')
+    await page.getByLabel('Theme').selectOption('dark')
+    expect(await page.evaluate('document.documentElement.dataset.theme')).toBe('dark')
+    await visit('settings', 'Settings')
+  })
+
+  test('JavaScript is off: a text says what is needed and where the API is described', async () => {
+    const { page, goto } = await fixture.open(undefined, { javaScriptEnabled: false })
+    await goto('')
+    expect(await page.locator('body').innerText()).toContain('The console needs JavaScript')
+  })
+
+  test('an address by hand that names nothing: the page says so', async () => {
+    const { page, goto } = await fixture.open(fixture.auth.admin)
+    await goto('no-such-page/x')
+    await page.getByText('There is no page "no-such-page"').waitFor()
+    await goto(`executions/${'0'.repeat(32)}`)
+    await page.getByText('It is not there').waitFor()
+    await goto('executions?limit=-1&offset=x&state=NONE&range=never&selected=,,')
+    await page.getByRole('heading', { level: 1, name: 'Executions' }).waitFor()
+  })
 })

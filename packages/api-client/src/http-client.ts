@@ -30,6 +30,8 @@ export interface ApiCaller {
   headers?: Record<string, string>
   /** Aborts when the result is of no more use. */
   signal: AbortSignal
+  /** Called with the headers of each answer, before its body is read. */
+  onHeaders?: (headers: Headers) => void
 }
 
 export interface ApiClient {
@@ -94,7 +96,7 @@ export function createApiClient(serverUrl: string): ApiClient {
 async function send(
   base: string,
   request: ApiRequest,
-  { authorization, headers: more, signal }: ApiCaller,
+  { authorization, headers: more, signal, onHeaders }: ApiCaller,
   accept: string,
 ): Promise<Response> {
   const { method, path, query = {}, body } = request
@@ -103,6 +105,7 @@ async function send(
   if (typeof body === 'string') headers.set('content-type', JSON_TYPE)
   const url = `${base}${path}${toSearch(query)}`
   const response = await fetch(url, { method, headers, body, signal, redirect: 'error' })
+  onHeaders?.(response.headers)
   if (!response.ok) throw new StatusError(response.status, await readText(response))
   return response
 }

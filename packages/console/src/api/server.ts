@@ -1,6 +1,7 @@
 import { ConnectionError } from '@windlass/api-client/errors'
 import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
+import { learnTime } from './server-clock.ts'
 
 /** The server of this page; behind a proxy it may be below a path. */
 export const serverUrl = (): string => new URL('..', document.baseURI).href.replace(/\/$/, '')
@@ -22,7 +23,12 @@ export const send = (
   signal: AbortSignal = never,
   headers: Record<string, string> = {},
 ): Promise<string> =>
-  client.call(request, { authorization: undefined, headers: { ...HEADERS, ...headers }, signal })
+  client.call(request, {
+    authorization: undefined,
+    headers: { ...HEADERS, ...headers },
+    signal,
+    onHeaders: learnTime,
+  })
 
 const TRIES = 5
 const WAIT_MS = 500

@@ -1,4 +1,5 @@
 import { type Query, read } from './server.ts'
+import { serverNow } from './server-clock.ts'
 
 /** Seconds; null if nothing was measured. */
 type Percentiles = { p50: number; p95: number; p99: number } | null
@@ -47,6 +48,6 @@ export const readHistory = (worker: string, range: Range, signal?: AbortSignal) 
 
 /** The time up to now. */
 export function recently(seconds: number, step: number): Range {
-  const to = Date.now()
+  const to = serverNow()
   return { from: to - seconds * 1_000, to, step }
 }

@@ -1,5 +1,6 @@
 import { StatusError } from '@windlass/api-client/errors'
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { serverNow } from './server-clock.ts'
 
 export interface Answer<T> {
   /** The last answer; it stays while a later request fails. */
@@ -21,7 +22,7 @@ const kept = new Map<string, { data: unknown; readAt: number }>()
 const MAX_KEPT = 100
 
 function keep(key: string, data: unknown): number {
-  const readAt = Date.now()
+  const readAt = serverNow()
   kept.delete(key)
   kept.set(key, { data, readAt })
   const [oldest] = kept.keys()

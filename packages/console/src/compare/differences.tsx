@@ -1,4 +1,5 @@
 import type { ComparedSide, Comparison } from '../api/repeats.ts'
+import { serverNow } from '../api/server-clock.ts'
 import { bytes, clock, count, duration, millis } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -13,7 +14,7 @@ const sizeText = (size: number | null) => (size === null ? '–' : bytes(size))
 const ROWS: readonly Row[] = [
   ['Workflow', (side) => `${side.workflow_namespace}/${side.workflow_name}`],
   ['Version', (side) => String(side.workflow_version)],
-  ['Created', (side) => clock(millis(side.created_at) ?? 0, Date.now())],
+  ['Created', (side) => clock(millis(side.created_at) ?? 0, serverNow())],
   ['Waited', (side) => secondsText(side.queue_wait)],
   ['Ran', (side) => secondsText(side.run_time)],
   ['Input', (side) => sizeText(side.input_bytes)],

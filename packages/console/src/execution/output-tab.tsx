@@ -1,4 +1,5 @@
 import { type CapturedLine, LEVELS } from '../api/lines.ts'
+import { serverNow } from '../api/server-clock.ts'
 import { hasEnded } from '../format/states.ts'
 import { clock, count, millis } from '../format/time.ts'
 import { changed, executionAddress } from '../location/address.ts'
@@ -86,7 +87,7 @@ function Lines({
       {lines.map(({ seq, time, level, task_id, task_name, logger, message }) => (
         <li key={seq} class={`level-${level}`}>
           <time dateTime={time} title={time}>
-            {clock(millis(time) ?? 0, Date.now())}
+            {clock(millis(time) ?? 0, serverNow())}
           </time>
           <span class="level">{level}</span>
           <span class="faint">

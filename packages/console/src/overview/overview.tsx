@@ -1,3 +1,4 @@
+import { serverNow } from '../api/server-clock.ts'
 import { readStats, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count } from '../format/time.ts'
@@ -35,7 +36,7 @@ export function Overview({ query }: { query: URLSearchParams }) {
   const asked = ['range', 'created_after', 'created_before'].map((name) => query.get(name))
   const answer = useQuery(
     `overview ${JSON.stringify([filter, asked])}`,
-    (signal) => readStats(rangeOf(query, Date.now()), filter, signal),
+    (signal) => readStats(rangeOf(query, serverNow()), filter, signal),
     { every: EVERY_MS },
   )
   return (

@@ -6,6 +6,7 @@ const KNOWN = {
     { namespace: 'default', name: 'checkout' },
     { namespace: 'team', name: 'audit_report' },
   ],
+  now: Date.parse('2026-11-23T12:00:00Z'),
   actions: [{ kind: 'action', label: 'Sign out', to: () => {} }],
 }
 const labels = (text: string) => entriesFor(text, KNOWN).map(({ label }) => label)
@@ -21,8 +22,11 @@ test('a text: those that begin with it first, then those that have it, then a se
     'Audit',
     'team/audit_report',
     'Run team/audit_report',
-    'Executions whose error has “audit”',
+    'Executions of seven days whose error has “audit”',
   ])
+  expect(entriesFor('declined', KNOWN)[0]).toMatchObject({
+    to: 'executions?error=declined&created_after=2026-11-16T12%3A00%3A00.000Z',
+  })
   expect(labels('check run')[0]).toBe('Run default/checkout')
 })
 

@@ -13,6 +13,8 @@ export interface PaletteEntry {
 interface Known {
   workflows: readonly { namespace: string; name: string }[]
   actions: readonly PaletteEntry[]
+  /** Current time in milliseconds since 1970. */
+  now: number
 }
 
 const MAX_ENTRIES = 50
@@ -20,7 +22,7 @@ const ID = /^[0-9a-f]{32}$/
 const ID_BEGIN = /^[0-9a-f]{4,31}$/
 
 /** Lines for a text, those that begin with it before those that have all of its words. */
-export function entriesFor(text: string, { workflows, actions }: Known): PaletteEntry[] {
+export function entriesFor(text: string, { workflows, actions, now }: Known): PaletteEntry[] {
   const typed = text.trim().toLowerCase()
   const all: PaletteEntry[] = [
     ...SCREEN_KEYS.map(([, to, label]) => ({ kind: 'screen', label, to })),
@@ -34,7 +36,7 @@ export function entriesFor(text: string, { workflows, actions }: Known): Palette
   const found = all.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word)))
   const begins = ({ label }: PaletteEntry) => label.toLowerCase().startsWith(typed)
   const sorted = [...found.filter(begins), ...found.filter((one) => !begins(one))]
-  return [...idsFor(typed), ...sorted.slice(0, MAX_ENTRIES), ...searchesFor(text.trim())]
+  return [...idsFor(typed), ...sorted.slice(0, MAX_ENTRIES), ...searchesFor(text.trim(), now)]
 }
 
 /** The execution of an id, or those whose ids begin with it. */
@@ -46,13 +48,17 @@ function idsFor(typed: string): PaletteEntry[] {
   return [{ kind: 'search', label: `Executions whose id begins with ${id}`, to }]
 }
 
-function searchesFor(text: string): PaletteEntry[] {
+const WEEK_MS = 7 * 86_400_000
+
+/** The server searches errors within a time only. */
+function searchesFor(text: string, now: number): PaletteEntry[] {
   if (text === '') return []
+  const created_after = new Date(now - WEEK_MS).toISOString()
   return [
     {
       kind: 'search',
-      label: `Executions whose error has “${text}”`,
-      to: address('executions', { error: text }),
+      label: `Executions of seven days whose error has “${text}”`,
+      to: address('executions', { error: text, created_after }),
     },
   ]
 }

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { signOut, useMe } from '../api/me.ts'
+import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkflows } from '../api/workflows.ts'
 import { navigate } from '../location/location.ts'
@@ -22,7 +23,7 @@ export function Palette({ onClose, onKeys }: Props) {
   const [chosen, setChosen] = useState(0)
   const workflows = useQuery('workflows', listWorkflows)
   const actions = useActions(onKeys)
-  const entries = entriesFor(text, { workflows: workflows.data ?? [], actions })
+  const entries = entriesFor(text, { workflows: workflows.data ?? [], actions, now: serverNow() })
   const at = Math.min(chosen, entries.length - 1)
   useEffect(() => {
     document.getElementById(optionId(at))?.scrollIntoView({ block: 'nearest' })

@@ -1,4 +1,5 @@
 import { type Forecast, getForecast } from '../api/schedules.ts'
+import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
 import { clock, count } from '../format/time.ts'
 import { scheduleAddress } from '../location/address.ts'
@@ -26,8 +27,9 @@ export function ForecastTab() {
             <Calendar days={daysOf(forecast)} />
             {forecast.complete_until && (
               <p class="stale">
-                The forecast is whole until {clock(Date.parse(forecast.complete_until), Date.now())}
-                ; later runs of schedules that fire often are left out.
+                The forecast is whole until{' '}
+                {clock(Date.parse(forecast.complete_until), serverNow())}; later runs of schedules
+                that fire often are left out.
               </p>
             )}
             {forecast.looked_at < forecast.active && (
@@ -101,7 +103,7 @@ function Clashes({ forecast: { clashes, schedules } }: { forecast: Forecast }) {
       <DataTable label="Overlaps" heads={['When', 'Schedules', 'Of the same workflow']}>
         {clashes.slice(0, MAX_CLASHES).map(({ at, schedule_ids, workflows, count: all }) => (
           <tr key={at}>
-            <td class="num">{clock(Date.parse(at), Date.now())}</td>
+            <td class="num">{clock(Date.parse(at), serverNow())}</td>
             <td>
               {schedule_ids.map((id, i) => (
                 <span key={id}>

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { deleteEntry, type EntryKind, listEntries, readValue } from '../api/entries.ts'
 import { useRefusal } from '../api/permissions.ts'
+import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
 import { EntryForm } from '../entries/entry-form.tsx'
 import { EntryUses } from '../entries/entry-uses.tsx'
@@ -42,7 +43,7 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
                   ['Workflows that may use it', entry.workflows?.join(', ') ?? 'all'],
                   [
                     'The old value is readable until',
-                    until === undefined ? '–' : clock(until, Date.now()),
+                    until === undefined ? '–' : clock(until, serverNow()),
                   ],
                 ]}
               />

@@ -6,6 +6,7 @@ import {
   type Schedule,
   updateSchedule,
 } from '../api/schedules.ts'
+import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
 import { clock, millis } from '../format/time.ts'
 import { workflowAddress } from '../location/address.ts'
@@ -99,7 +100,7 @@ function NextTicks({ schedule: { id, status, next_run_at } }: { schedule: Schedu
             <ul>
               {next.map(({ at, local }) => (
                 <li key={at}>
-                  {clock(millis(at) ?? 0, Date.now())}{' '}
+                  {clock(millis(at) ?? 0, serverNow())}{' '}
                   <span class="faint">
                     {local} {timezone}
                   </span>

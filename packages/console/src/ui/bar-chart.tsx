@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { serverNow } from '../api/server-clock.ts'
 import { clock } from '../format/time.ts'
 import { DataTable } from './data-table.tsx'
 import { Link } from './link.tsx'
@@ -85,10 +86,10 @@ export function BarChart({ title, parts, steps, isStacked, format, actions, sele
                 <td class="num">
                   {select ? (
                     <Link to={select.stepAddress(at)} title="Only this step">
-                      {clock(at, Date.now())}
+                      {clock(at, serverNow())}
                     </Link>
                   ) : (
-                    clock(at, Date.now())
+                    clock(at, serverNow())
                   )}
                 </td>
                 {values.map((value, part) => (

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { serverNow } from '../api/server-clock.ts'
 
 const SECOND_MS = 1_000
 const listeners = new Set<() => void>()
@@ -13,9 +14,9 @@ function tick(): void {
  * only when its own text changes, so a list of a thousand times costs nothing in most seconds.
  */
 export function useTimeText(textAt: (now: number) => string): string {
-  const [text, setText] = useState(() => textAt(Date.now()))
+  const [text, setText] = useState(() => textAt(serverNow()))
   useEffect(() => {
-    const update = () => setText(textAt(Date.now()))
+    const update = () => setText(textAt(serverNow()))
     update()
     listeners.add(update)
     timer ??= window.setInterval(tick, SECOND_MS)
