@@ -8,6 +8,7 @@ import { waitForPostgres } from './wait-for-postgres.ts'
 import { clientFor } from './writable-host.ts'
 
 const POLL_MS = 200
+const ROLE_LOCK_MS = 60_000
 
 /**
  * Runs the numbered .sql files of `folder` that `schema` has not recorded, in order, and returns their
@@ -34,7 +35,11 @@ export async function migrate(
     const seen = new Set(rows.map(({ name }) => name))
     const migrations = (await readMigrations(folder)).filter(({ name }) => !seen.has(name))
     for (const migration of migrations) await runMigration(client, migration)
-    if (serviceUrl) await grantRole(client, schema, serviceUrl)
+    if (serviceUrl) {
+      // Another database of the server may be changing the same role.
+      await client.query(`set lock_timeout = ${ROLE_LOCK_MS}`)
+      await grantRole(client, schema, serviceUrl)
+    }
     return migrations.map(({ name }) => name)
   } finally {
     await client.end()
