@@ -77,14 +77,18 @@ function scaleOf(values, length) {
   }
 }
 
-/** Moves labels apart that would overlap; keeps their order. */
+/** Moves labels apart that would overlap, within the panel; keeps their order. */
 function spread(positions) {
   const moved = [...positions]
   const order = positions.map((_, i) => i).sort((a, b) => positions[a] - positions[b])
   for (let k = 1; k < order.length; k++)
     moved[order[k]] = Math.max(moved[order[k]], moved[order[k - 1]] + LABEL_GAP)
-  const excess = Math.max(0, (moved[order.at(-1)] ?? 0) - (MARGIN.top + PLOT_HEIGHT))
-  return moved.map((position) => position - excess)
+  let lowest = MARGIN.top + PLOT_HEIGHT
+  for (const i of order.toReversed()) {
+    moved[i] = Math.min(moved[i], lowest)
+    lowest = moved[i] - LABEL_GAP
+  }
+  return moved
 }
 
 const text = (x, y, content, { anchor = 'start', fill = '#444', weight = 'normal' } = {}) =>

@@ -7,12 +7,12 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { residentMiB } from '../lib/memory.mjs'
-import { plotSvg } from '../lib/plot.mjs'
 import { table } from '../lib/report.mjs'
 import { sizeReader, totalBytes } from '../lib/sizes.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { scriptedWorker } from '../lib/worker.mjs'
 import { helloWorld, upload } from '../lib/workflows.mjs'
+import { plotSamples } from './plot.mjs'
 
 const [minutes = '30', file] = process.argv.slice(2)
 const MINUTES = Number(minutes)
@@ -33,7 +33,7 @@ Object.assign(process.env, {
 })
 
 const { samples, executions } = await withSystem({ workers: 0 }, soak)
-if (file !== undefined) writeFileSync(file.replace(/(\.csv)?$/, '.svg'), plot(samples))
+if (file !== undefined) writeFileSync(file.replace(/(\.csv)?$/, '.svg'), plotSamples(samples))
 report(samples, executions)
 
 async function soak({ url, home, infra, pids }) {
@@ -85,27 +85,6 @@ function write(stored) {
   const line = (values) => `${values.join(',')}\n`
   if (stored.length === 1) writeFileSync(file, line(Object.keys(newest)))
   appendFileSync(file, line(Object.values(newest).map((value) => Math.round(value * 100) / 100)))
-}
-
-/** Columns of a sample that are no process. */
-const NO_PROCESS = new Set([
-  ...['seconds', 'tables_mib', 'executions_mib', 'events_mib', 'live', 'dead', 'wal_mib'],
-])
-
-function plot(stored) {
-  const x = { name: 'minutes', values: stored.map(({ seconds }) => seconds / 60) }
-  const series = (names) =>
-    names.map((name) => ({
-      name: name.replace(/_mib$/, ''),
-      values: stored.map((one) => one[name] ?? 0),
-    }))
-  const processes = Object.keys(stored[0]).filter((name) => !NO_PROCESS.has(name))
-  const sizes = ['tables_mib', 'executions_mib', 'events_mib']
-  return plotSvg([
-    { title: 'Tables and indexes of executions, MiB', x, series: series(sizes) },
-    { title: 'Rows of executions', x, series: series(['live', 'dead']) },
-    { title: 'Resident memory, MiB', x, series: series(processes) },
-  ])
 }
 
 function report(stored, count) {
