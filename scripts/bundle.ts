@@ -1,12 +1,13 @@
 // The second half of `npm run build`: bundles each program into one file of the compiler's output. A process
 // then starts in half the time that resolving and reading hundreds of modules takes. Then builds the web console.
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { PROJECT } from './bootstrap/data-dir.mjs'
 import { Stamp } from './bootstrap/stamp.mjs'
 import { buildConsole } from './console/console-files.ts'
 import { PROGRAMS } from './setup/bundled-programs.ts'
+import { COMPILE_CACHE } from './setup/compile-cache.ts'
 
 const SOURCES = ['pnpm-lock.yaml', 'scripts/bundle.ts', 'scripts/setup/bundled-programs.ts']
 
@@ -38,7 +39,10 @@ buildConsole()
 async function bundleChanged(bundles: Bundle[], plugins: Plugin[]): Promise<void> {
   const changed = bundles.filter(({ stamp }) => !stamp.matches())
   const entries = changed.flatMap((one) => one.entries)
-  if (entries.length > 0) await bundle(entries, plugins)
+  if (entries.length > 0) {
+    rmSync(COMPILE_CACHE, { recursive: true, force: true })
+    await bundle(entries, plugins)
+  }
   for (const { stamp } of changed) stamp.set()
 }
 

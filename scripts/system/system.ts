@@ -5,6 +5,7 @@ import { PROJECT, prepare } from '../bootstrap/data-dir.mjs'
 import { written } from '../process/logs.ts'
 import { freePort, saysPortTaken } from '../process/ports.ts'
 import type { Child, Processes } from '../process/processes.ts'
+import { COMPILE_CACHE } from '../setup/compile-cache.ts'
 import type { Progress } from '../setup/progress.ts'
 import { run } from '../setup/run.ts'
 import { generalEnv } from './environment.ts'
@@ -89,7 +90,11 @@ async function startAllInOne(context: StartingSystem & { ports: Ports }): Promis
     name: 'services',
     command: process.execPath,
     args: [path.join(PROJECT, ALL_IN_ONE)],
-    env: { ...generalEnv(), ...(SVC_LOG_LEVEL && { SVC_LOG_LEVEL }) },
+    env: {
+      NODE_COMPILE_CACHE: COMPILE_CACHE,
+      ...generalEnv(),
+      ...(SVC_LOG_LEVEL && { SVC_LOG_LEVEL }),
+    },
     input: () => JSON.stringify(Object.fromEntries(environments)),
     cwd: PROJECT,
     tier: TIER.outer,

@@ -1,6 +1,7 @@
 import path from 'node:path'
 import type { Settings } from '../../packages/runtime/src/config/settings.ts'
 import { canBind, freePort } from '../process/ports.ts'
+import { COMPILE_CACHE } from '../setup/compile-cache.ts'
 import { secret } from '../setup/secrets.ts'
 import { NATS_SERVICES } from '../stores/nats-config.ts'
 import { REDIS_SERVICES } from '../stores/redis-users.ts'
@@ -61,6 +62,7 @@ export function serviceEnv(
 ): NodeJS.ProcessEnv {
   const local = (name: string) => `127.0.0.1:${ports[name]}`
   return {
+    NODE_COMPILE_CACHE: COMPILE_CACHE,
     ...secretsUnlessSet(service, { dir, settings }),
     ...settingsEnv(service),
     ...(settings.security.auth.enabled && { SVC_SECURITY__AUTH__ENABLED: 'true' }),
