@@ -25,7 +25,7 @@ export async function traceCalls(named, work) {
     const tracer = spawn(
       'strace',
       ['-ff', '-ttt', '-yy', '-s', TEXT_BYTES, '-o', path.join(dir, 't')].concat(
-        [...owners.keys()].flatMap((thread) => ['-p', String(thread)]),
+        [...familyOf(named).keys()].flatMap((pid) => ['-p', String(pid)]),
       ),
       { stdio: ['ignore', 'ignore', 'inherit'] },
     )

@@ -1,0 +1,98 @@
+// Windlass compared with Restate, DBOS and Temporal: the same work items, durable settings, load in turns.
+//   npm run bench -- peers            (SECONDS=3 a turn, TURNS=3, IN_FLIGHT=1,8,32,64)
+// The SDKs and Restate's server are installed from package registries into the data directory. Temporal's
+// development server is `temporal` on the PATH or in TEMPORAL_CLI; without it Temporal is left out.
+
+import { measure } from '../lib/measure.mjs'
+import { table } from '../lib/report.mjs'
+import { traceCalls } from '../lib/strace.mjs'
+import { machine, withSystem } from '../lib/system.mjs'
+import { startDbos } from './dbos.mjs'
+import { installPeers } from './install.mjs'
+import { startRestate } from './restate.mjs'
+import { startTemporal } from './temporal.mjs'
+import { startWindlass } from './windlass.mjs'
+
+const SECONDS = Number(process.env.SECONDS ?? 3)
+const TURNS = Number(process.env.TURNS ?? 3)
+const IN_FLIGHT = (process.env.IN_FLIGHT ?? '1,8,32,64').split(',').map(Number)
+const WARM_SECONDS = 5
+const TRACED_SECONDS = 10
+const GENERATOR = 'load generator'
+const STARTS = {
+  Windlass: startWindlass,
+  Restate: startRestate,
+  DBOS: startDbos,
+  Temporal: startTemporal,
+}
+
+const sum = (numbers) => Object.values(numbers).reduce((total, each) => total + each, 0)
+const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
+
+/** Starts all peers that can be started here; the reasons of the others go to `missing`. */
+async function startAll(system) {
+  const tools = installPeers()
+  const started = []
+  const missing = []
+  for (const [name, start] of Object.entries(STARTS)) {
+    try {
+      started.push({ name, ...(await start({ ...system, tools })) })
+    } catch (error) {
+      missing.push({ peer: name, 'not run, because': error.message.split('\n')[0] })
+    }
+  }
+  return { started, missing }
+}
+
+async function compare(peers, { work, inFlight }) {
+  const points = new Map(peers.map((peer) => [peer, []]))
+  for (let turn = 0; turn < TURNS; turn++)
+    for (const peer of peers) {
+      const load = { work, inFlight, seconds: SECONDS }
+      points.get(peer).push(await measure(peer.pids, () => peer.load(load)))
+    }
+  return peers.map((peer) => {
+    const turns = points.get(peer)
+    return {
+      work,
+      in_flight: inFlight,
+      peer: peer.name,
+      per_second: median(turns.map((one) => one.per_second)),
+      p50: median(turns.map((one) => one.p50)),
+      p99: median(turns.map((one) => one.p99)),
+      'CPU-ms each': median(turns.map(({ cpu }) => sum(cpu) - cpu[GENERATOR])),
+    }
+  })
+}
+
+/** Counts fsync and fdatasync of each execution at one in flight; of writes that are durable at once, none. */
+async function countFlushes(peer) {
+  let count = 0
+  const calls = await traceCalls(peer.pids, async () => {
+    const load = { work: 'hello', inFlight: 1, seconds: TRACED_SECONDS }
+    count = (await peer.load(load)).count
+  })
+  const flushes = calls.filter(({ name }) => /^f(data)?sync$/.test(name)).length
+  return { peer: peer.name, 'flushes each': flushes / count, executions: count }
+}
+
+const figures = await withSystem({ workers: 1 }, async (system) => {
+  const { started, missing } = await startAll(system)
+  const versions = started.map(({ name, version }) => ({ peer: name, version }))
+  for (const peer of started)
+    for (const work of ['hello', 'steps'])
+      await peer.load({ work, inFlight: 16, seconds: WARM_SECONDS })
+  const rows = []
+  for (const inFlight of IN_FLIGHT)
+    rows.push(...(await compare(started, { work: 'hello', inFlight })))
+  for (const inFlight of IN_FLIGHT.filter((n) => n === 8 || n === 64))
+    rows.push(...(await compare(started, { work: 'steps', inFlight })))
+  const flushes = []
+  for (const peer of started) flushes.push(await countFlushes(peer))
+  for (const peer of started) peer.close()
+  return { versions, missing, rows, flushes }
+})
+
+for (const rows of [figures.versions, figures.missing, figures.rows, figures.flushes])
+  if (rows.length > 0) table(rows)
+process.stdout.write(`\n${JSON.stringify({ bench: 'peers', machine: machine(), ...figures })}\n`)
