@@ -27,6 +27,8 @@ for line in sys.stdin:
                     "attributes": {k: getattr(v, v.WhichOneof("value")) for k, v in values},
                     "failed": span.status.code == 2,
                     "ns": span.end_time_unix_nano - span.start_time_unix_nano,
+                    "start_ms": span.start_time_unix_nano / 1e6,
+                    "end_ms": span.end_time_unix_nano / 1e6,
                 })
 print(json.dumps(found))
 `
@@ -42,6 +44,9 @@ export interface ReceivedSpan {
   attributes: Record<string, string | number>
   failed: boolean
   ns: number
+  /** Since 1970, of the clock of the process. */
+  start_ms: number
+  end_ms: number
 }
 
 function decode(bodies: readonly Buffer[]): Promise<ReceivedSpan[]> {

@@ -1,5 +1,7 @@
+import { writeFileSync } from 'node:fs'
 import { startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
+import { tracePicture } from '../../scripts/trace-picture.ts'
 import { client } from './api.ts'
 import { type ReceivedSpan, startOtlpReceiver } from './otlp-receiver.ts'
 
@@ -19,6 +21,8 @@ async def traced(ctx: ExecutionContext):
     return charged
 `
 
+/** Longer times without a span are left out of the picture. */
+const PICTURE_GAP_MS = 1_000
 const TRACE = 'ab'.repeat(16)
 const CLIENT = 'cd'.repeat(8)
 const TRACEPARENT = `00-${TRACE}-${CLIENT}-01`
@@ -89,6 +93,11 @@ test('a traced request: one trace from the client through all services into the 
       named(all, 'windlass-executions', 'apply checkpoint').length >= 2 &&
       named(all, 'windlass-executions', 'apply resume').length === 1,
   )
+  const { TRACE_PICTURE } = process.env
+  if (TRACE_PICTURE) {
+    const ofRequest = spans.filter(({ trace_id }) => trace_id === TRACE)
+    writeFileSync(TRACE_PICTURE, tracePicture(ofRequest, PICTURE_GAP_MS))
+  }
   const one = (service: string, name: string) => {
     const found = named(spans, service, name)
     expect(found.map((span) => span.name)).toEqual([name])
