@@ -22,6 +22,7 @@ from types import CoroutineType
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from windlass._array_form import array_form
 from windlass._json import MAX_LEVELS, TOO_DEEP, convert_nested, quote_json
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import UnserializableError
@@ -210,6 +211,8 @@ def _object_form(value: Any) -> Any:
         return _Form(__dataclass__=type(value).__qualname__, fields=fields)
     if callable(value):
         return _Form(__callable__=getattr(value, "__qualname__", type(value).__qualname__))
+    if (array := array_form(value)) is not None:
+        return _Form(array)
     if hasattr(value, "__dict__"):
         return _Form(__object__=type(value).__qualname__, fields=vars(value))
     raise TypeError(

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from windlass._approval_gate import await_approval
+from windlass._array_form import hash_frames
 from windlass._attempts import Attempts
 from windlass._body import run_body
 from windlass._cache import CacheKey
@@ -194,6 +195,8 @@ class TaskExecution:
         context, call = self.run.context, self.call.key
         if policy.key is not None:
             call = encode(policy.key(*self.call.args, **self.call.kwargs))
+        else:
+            call += hash_frames([self.call.args, self.call.kwargs])
         return CacheKey(
             namespace=context.workflow_namespace,
             workflow=context.workflow_name,
