@@ -42,8 +42,9 @@ export class Client {
   }
 
   close() {
-    void this.#pool.destroy()
-    void this.#streams.destroy()
+    // Requests of workers in flight end with it, and a second call is refused.
+    this.#pool.destroy().catch(() => {})
+    this.#streams.destroy().catch(() => {})
   }
 }
 

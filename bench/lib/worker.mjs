@@ -31,7 +31,7 @@ export async function scriptedWorker(client, options) {
   const { post, connect } = await registerWorker(client, options)
   const counts = { done: 0, lost: 0 }
   const close = await connect({
-    ping: () => void post('pong', '{"healthy":true}'),
+    ping: () => void post('pong', '{"healthy":true}').catch(() => {}),
     execution_scheduled: (data) =>
       void perform(post, data).then(
         () => counts.done++,
