@@ -28,6 +28,7 @@ const PARAMS: Record<string, string> = {
   role_name: THEIRS.role,
   key_name: 'k',
   session_id: 'A'.repeat(43),
+  view_name: 'secret-view',
   version: '1',
   a: '1',
   b: '1',
@@ -156,6 +157,11 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   'GET /health': {},
   'GET /me': {},
+  'GET /me/views': {},
+  'PUT /me/views/{view_name}': {
+    exempt: 'views belong to a principal; services/identity/test/views.test.ts tries those of another',
+  },
+  'DELETE /me/views/{view_name}': {},
   'GET /namespaces': {},
   'GET /openapi.json': {},
   'GET /queue': {},
@@ -222,32 +228,4 @@ export function requestsOf(operation: string): string[] {
   const { also = [] } = OPERATIONS[operation] ?? {}
   const forms = ['', ...also].map((form) => (form.startsWith('/') ? form : filled + form))
   return forms.map((form) => `${method} ${form}`)
-}
-
-/** Arguments of MCP tools by name; a tool with another argument fails the test. */
-export const TOOL_ARGUMENTS: Record<string, unknown> = {
-  expires_in_days: 1,
-  max_uses: 1,
-  restrictions: '{}',
-  workflow_name: THEIRS.workflow_name,
-  workflow_namespace: THEIRS.namespace,
-  execution_id: ID,
-  nested_id: ID,
-  schedule_id: THEIRS.schedule,
-  worker_name: 'w1',
-  input_data: '1',
-  detailed: true,
-  mode: 'sync',
-  version: 1,
-  after_seq: 0,
-  dry_run: true,
-  other_execution_id: ID,
-  limit: 10,
-  priority: 5,
-  offset: 0,
-  state: '',
-  active_only: false,
-  name: 'new',
-  description: 'x',
-  schedule_config: JSON.stringify(hourly),
 }

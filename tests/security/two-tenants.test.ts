@@ -9,7 +9,8 @@ import { idleWorker } from './idle-worker.ts'
 import { hourly } from './invalid-schedule-cases.ts'
 import { callTool } from './mcp-client.ts'
 import { sendRequest } from './raw-http.ts'
-import { ID, OPERATIONS, requestsOf, THEIRS, TOOL_ARGUMENTS } from './two-tenant-cases.ts'
+import { ID, OPERATIONS, requestsOf, THEIRS } from './two-tenant-cases.ts'
+import { TOOL_ARGUMENTS } from './two-tenant-tools.ts'
 
 const teardown: (() => unknown)[] = []
 let auth: AuthSystem

@@ -20,6 +20,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { Handlers } from '@windlass/rpc/call'
 import { serviceNameOf } from '@windlass/rpc/policy'
@@ -56,6 +57,8 @@ export interface FakeServices {
   secrets?: FakeHandlers<typeof SecretsService>
   configs?: FakeHandlers<typeof ConfigsService>
   scheduler?: FakeHandlers<typeof SchedulerService>
+  /** Absent: identity is of a release without it. */
+  views?: FakeHandlers<typeof ViewsService>
 }
 
 const log = pino({ level: process.env.TEST_LOG ?? 'silent' })
@@ -78,10 +81,8 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
       [ExecutionsService, { ...executions.handlers, ...scripts.executions }],
       [ApprovalsService, scripts.approvals ?? {}],
       [QueueService, scripts.queue ?? {}],
-      ...(scripts.history ? [[HistoryService, scripts.history] as FakeService] : []),
-      ...(scripts.capturedLines
-        ? [[CapturedLinesService, scripts.capturedLines] as FakeService]
-        : []),
+      ...ifGiven(HistoryService, scripts.history),
+      ...ifGiven(CapturedLinesService, scripts.capturedLines),
     ),
     SVC_SERVICES__IDENTITY: await serveAll(
       [IdentityService, { ...identity, ...scripts.identity }],
@@ -91,6 +92,7 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
       [SecretsService, scripts.secrets ?? {}],
       [ConfigsService, scripts.configs ?? {}],
       [AuditService, { ...audit, ...scripts.audit }],
+      ...ifGiven(ViewsService, scripts.views),
     ),
     SVC_SERVICES__DISPATCHER: await serveAll(
       [DispatcherService, scripts.dispatcher ?? {}],
@@ -116,6 +118,10 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
 }
 
 type FakeService = [service: Parameters<RpcServer['serve']>[0], script: Record<string, unknown>]
+
+/** A service that a release may lack. */
+const ifGiven = (service: FakeService[0], script: FakeService[1] | undefined): FakeService[] =>
+  script ? [[service, script]] : []
 
 const serve = (...scripted: FakeService) => serveAll(scripted)
 

@@ -6,6 +6,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
 import { allow, allowOnBehalfOf, listRpcs, type RpcAccess } from '@windlass/rpc/policy'
 
 /** Services that may call each rpc. An rpc that changes something requires an on-behalf-of token. */
@@ -78,6 +79,13 @@ export const audit: RpcAccess<typeof AuditService> = {
   list: allow('gateway'),
 }
 
+/** Each is for the views of its caller. */
+export const views: RpcAccess<typeof ViewsService> = {
+  list: allowOnBehalfOf('gateway'),
+  put: allowOnBehalfOf('gateway'),
+  delete: allowOnBehalfOf('gateway'),
+}
+
 export const rpcs = [
   ...listRpcs(IdentityService, identity),
   ...listRpcs(WorkerTokensService, workerTokens),
@@ -87,4 +95,5 @@ export const rpcs = [
   ...listRpcs(SecretsService, secrets),
   ...listRpcs(ConfigsService, configs),
   ...listRpcs(AuditService, audit),
+  ...listRpcs(ViewsService, views),
 ]

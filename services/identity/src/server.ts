@@ -6,6 +6,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
 import { openService } from '@windlass/rpc/open-service'
 import { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
@@ -26,6 +27,7 @@ import { keyHandlers } from './handlers/key-handlers.ts'
 import { principalHandlers } from './handlers/principal-handlers.ts'
 import { roleHandlers } from './handlers/role-handlers.ts'
 import { secretHandlers } from './handlers/secret-handlers.ts'
+import { viewHandlers } from './handlers/view-handlers.ts'
 import { workerTokenHandlers } from './handlers/worker-token-handlers.ts'
 import { deleteEndedSessions, endExpiredSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
@@ -82,5 +84,6 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy, uses }), access.secrets)
   rpc.serve(ConfigsService, configHandlers({ db, policy }), access.configs)
   rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity), access.audit)
+  rpc.serve(ViewsService, viewHandlers(db), access.views)
   return { grpc: await service.listen() }
 }

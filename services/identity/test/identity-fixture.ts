@@ -6,6 +6,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { migrate } from '@windlass/runtime/postgres/migrate'
 import { emptyDatabase, freshDatabase, testUrl } from '@windlass/testkit/database'
@@ -46,6 +47,7 @@ export async function startIdentity(
     const address = [`127.0.0.1:${ports.grpc}`]
     const clients = {
       audit: clientOf(AuditService, address, options),
+      views: clientOf(ViewsService, address, options),
       principals: clientOf(PrincipalsService, address, options),
       keys: clientOf(ApiKeysService, address, options),
       roles: clientOf(RolesService, address, options),

@@ -15,6 +15,7 @@ import {
   RolesService,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
+import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { connect } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
@@ -42,6 +43,7 @@ export function connectServices({ services }: Settings, serviceIdentity: Service
     secrets: connect(SecretsService, services.identity, serviceIdentity),
     configs: connect(ConfigsService, services.identity, serviceIdentity),
     audit: connect(AuditService, services.identity, serviceIdentity),
+    views: connect(ViewsService, services.identity, serviceIdentity),
   }
   return {
     ...clients,

@@ -22,6 +22,7 @@ import * as principals from './principals.ts'
 import * as repeats from './repeats.ts'
 import * as roles from './roles.ts'
 import * as runs from './runs.ts'
+import * as savedViews from './saved-views.ts'
 import * as schedules from './schedules.ts'
 import * as secretUses from './secret-uses.ts'
 import * as secrets from './secrets.ts'
@@ -72,6 +73,7 @@ export const routes = [
   ...named(audit),
   ...named(auth),
   ...named(me),
+  ...named(savedViews),
   ...named(principals),
   ...named(apiKeys),
   ...named(roles),

@@ -1,0 +1,78 @@
+import type { SavedView } from '@windlass/proto/windlass/identity/v1/views'
+import { UnimplementedRpc } from '@windlass/rpc/to-fault'
+import { notFound, unavailable } from '@windlass/runtime/faults'
+import { z } from 'zod'
+import { onBehalfOf } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
+import { json } from '../route/body.ts'
+import { text } from '../route/fields.ts'
+import { route } from '../route/route.ts'
+import { entryName } from './entry-routes.ts'
+import { timeOf } from './responses.ts'
+import { Success } from './schemas.ts'
+
+type Deps = Pick<Clients, 'views'>
+
+const View = z
+  .object({
+    name: z.string(),
+    /** Name of a screen of the client, as `executions`. */
+    screen: z.string(),
+    /** Its state as the query of an address. */
+    query: z.string(),
+    updated_at: z.string().nullable(),
+  })
+  .meta({ id: 'SavedView' })
+
+const NewView = z.strictObject({ screen: text(64).min(1), query: text(4_096).default('') }).meta({
+  id: 'NewView',
+  examples: [{ screen: 'executions', query: 'state=failed&workflow_name=hello' }],
+})
+
+const viewOf = ({ name, screen, query, updated_at }: SavedView) => ({
+  ...{ name, screen, query, updated_at: timeOf(updated_at) },
+})
+
+async function orUpgraded<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (!(error instanceof UnimplementedRpc)) throw error
+    throw unavailable('identity is of an earlier release: upgrade all of its replicas')
+  }
+}
+
+export const listViews = route('get', '/me/views', {
+  summary: "List the caller's saved views, by name",
+  access: 'authenticated',
+  returns: z.object({ views: z.array(View) }).meta({ id: 'SavedViews' }),
+  async handle({ caller, ctx }, { views }: Deps) {
+    const found = await orUpgraded(views.list({}, onBehalfOf(ctx, caller)))
+    return { views: found.views.map(viewOf) }
+  },
+})
+
+export const putView = route('put', '/me/views/{view_name}', {
+  summary: 'Save a view, or replace that of the same name; a caller may have 100',
+  access: 'authenticated',
+  params: { view_name: entryName },
+  body: json(NewView, { size: 'names' }),
+  returns: View,
+  async handle({ params: { view_name: name }, body, caller, ctx }, { views }: Deps) {
+    const { view } = await orUpgraded(views.put({ name, ...body }, onBehalfOf(ctx, caller)))
+    if (!view) throw new Error('a put was not answered')
+    return viewOf(view)
+  },
+})
+
+export const deleteView = route('delete', '/me/views/{view_name}', {
+  summary: "Delete one of the caller's saved views",
+  access: 'authenticated',
+  params: { view_name: entryName },
+  returns: Success,
+  async handle({ params: { view_name: name }, caller, ctx }, { views }: Deps) {
+    const { was_there } = await orUpgraded(views.delete({ name }, onBehalfOf(ctx, caller)))
+    if (!was_there) throw notFound('View', name)
+    return { status: 'success' as const, message: 'View deleted' }
+  },
+})
