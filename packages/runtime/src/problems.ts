@@ -4,19 +4,30 @@ import type { Logger } from './process/log.ts'
 /** Conditions that keep a process from its work until an operator changes something; they end without a restart. */
 type ProblemName = 'certificate' | 'clock' | 'database_full' | 'database_read_only'
 
+/** Parts of this process that watch for a problem, and whether each has it: services in one process share a series. */
+const watchers = new Map<Problem, ProblemName>()
+
+problems.observe((report) => {
+  for (const name of new Set(watchers.values())) {
+    const isActive = [...watchers].some(([one, its]) => its === name && one.isActive)
+    report(isActive ? 1 : 0, { problem: name })
+  }
+})
+
 /** One problem of this process: logged when it begins and when it ends, and 1 in the metric while it lasts. */
 export class Problem {
   readonly #name: ProblemName
   readonly #log: Logger | undefined
-  readonly #stop: () => void
   #text: string | undefined
 
   constructor(name: ProblemName, log: Logger | undefined) {
     this.#name = name
     this.#log = log
-    this.#stop = problems.observe((report) =>
-      report(this.#text === undefined ? 0 : 1, { problem: name }),
-    )
+    watchers.set(this, name)
+  }
+
+  get isActive(): boolean {
+    return this.#text !== undefined
   }
 
   /** Sets what is wrong and what to do; undefined: nothing is. */
@@ -35,6 +46,6 @@ export class Problem {
 
   /** Ends the metric of a part that closes. */
   close(): void {
-    this.#stop()
+    watchers.delete(this)
   }
 }

@@ -86,6 +86,9 @@ test('a full disk of the database: is reported once, and the check passes some s
   expect(toOutageFault(await fill())?.kind).toBe('unavailable')
   await fill()
   await expect(db.check()).rejects.toThrow(/disk of PostgreSQL is full/)
+  // Another service of the same process, which has not noticed it.
+  const other = openDb(testUrl('TEST_POSTGRES_URL'), 'public')
+  onTestFinished(() => other.close())
   expect(await metric('windlass_problems{problem="database_full"')).toBe(1)
   expect(logged()).toMatchObject([[ERROR, 'database_full', {}]])
   const now = performance.now.bind(performance)
