@@ -14,7 +14,8 @@ if (!names.includes(name)) {
   process.stderr.write(`usage: npm run bench -- ${names.join('|')}\n`)
   process.exitCode = 1
 } else {
-  const bench = spawn(process.execPath, [...TYPESCRIPT_ARGS, script(name), ...rest], {
+  const args = ['--conditions=windlass', ...TYPESCRIPT_ARGS, script(name), ...rest]
+  const bench = spawn(process.execPath, args, {
     cwd: PROJECT,
     stdio: 'inherit',
   })

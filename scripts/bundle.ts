@@ -1,18 +1,12 @@
-// The second half of `npm run build`: bundles each program into one file of the compiler's output. A process
-// then starts in half the time that resolving and reading hundreds of modules takes. Then builds the web console.
+// Bundles each program whose sources have changed into one file: a process then starts in half the time that
+// resolving and reading hundreds of modules takes. Then builds the web console. Types are not checked here.
 import { readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import { PROJECT } from './bootstrap/data-dir.mjs'
-import { Stamp } from './bootstrap/stamp.mjs'
 import { buildConsole } from './console/console-files.ts'
-import { PROGRAMS } from './setup/bundled-programs.ts'
+import { bundles, type Entry } from './setup/bundles.ts'
 import { COMPILE_CACHE } from './setup/compile-cache.ts'
-
-const SOURCES = ['pnpm-lock.yaml', 'scripts/bundle.ts', 'scripts/setup/bundled-programs.ts']
-
-/** The program of all services in one process, and its file. */
-const ALL = { in: 'scripts/programs/single-process', out: 'dist/services/all/main' }
 
 /** Globals that CommonJS modules expect. */
 const COMMON_JS = `
@@ -23,66 +17,18 @@ const folderOfModule = (folder) => pathInBundle(new URL(folder, import.meta.url)
 const programOfService = (folder) => new URL('../../../' + folder + '/dist/main.js', import.meta.url)
 `
 
-/** A set of programs that is bundled again if one of its inputs has changed. */
-interface Bundle {
-  entries: Entry[]
-  stamp: Stamp
-}
+await Promise.all([bundleChanged(), buildConsole()])
 
-// Bundles only what changed: the compiler's build info contains the hashes of all sources.
-const folders = Object.keys(PROGRAMS)
-const services = folders.filter((folder) => folder.startsWith('services/'))
-await bundleChanged(folders.map(bundleOf), [])
-await bundleChanged([bundleOfAll()], [keepPrograms()])
-buildConsole()
-
-async function bundleChanged(bundles: Bundle[], plugins: Plugin[]): Promise<void> {
-  const changed = bundles.filter(({ stamp }) => !stamp.matches())
-  const entries = changed.flatMap((one) => one.entries)
-  if (entries.length > 0) {
-    rmSync(COMPILE_CACHE, { recursive: true, force: true })
-    await bundle(entries, plugins)
+async function bundleChanged(): Promise<void> {
+  const changed = bundles().filter(({ stamp }) => !stamp.matches())
+  if (changed.length > 0) rmSync(COMPILE_CACHE, { recursive: true, force: true })
+  for (const isSeveral of [false, true]) {
+    const entries = changed
+      .filter((one) => one.isSeveral === isSeveral)
+      .flatMap((one) => one.entries)
+    if (entries.length > 0) await bundle(entries, isSeveral ? [keepPrograms()] : [])
   }
   for (const { stamp } of changed) stamp.set()
-}
-
-function bundleOf(folder: string): Bundle {
-  return {
-    entries: entriesOf(folder, PROGRAMS[folder] ?? []),
-    stamp: stampOf(`${folder}/dist`, [folder]),
-  }
-}
-
-function bundleOfAll(): Bundle {
-  const entry = { in: inProject(`${ALL.in}.ts`), out: ALL.out }
-  return { entries: [entry], stamp: stampOf(path.dirname(ALL.out), services, [entry.in]) }
-}
-
-function stampOf(folder: string, programs: string[], more: string[] = []): Stamp {
-  const packages = ['runtime', 'domain', 'rpc', 'python-analysis', 'api-client'].map(
-    (name) => `packages/${name}`,
-  )
-  const notes = [...programs, ...packages, 'proto']
-  return new Stamp(inProject(`${folder}/.bundled`), {
-    files: [
-      ...notes.map((note) => inProject(`${note}/dist/.tsbuildinfo`)),
-      ...SOURCES.map(inProject),
-      ...more,
-    ],
-  })
-}
-
-/** All programs are in one folder, so each finds the files that it loads by relative path. */
-interface Entry {
-  in: string
-  out: string
-}
-
-function entriesOf(folder: string, programs: readonly string[]): Entry[] {
-  return programs.map((program) => ({
-    in: inProject(`${folder}/src/${program}.ts`),
-    out: `${folder}/dist/${path.basename(program)}`,
-  }))
 }
 
 function bundle(entryPoints: Entry[], plugins: Plugin[]) {
@@ -104,7 +50,7 @@ function bundle(entryPoints: Entry[], plugins: Plugin[]) {
 
 /** Replaces the folder of dependencies that read files next to their own module. */
 function keepFolders(): Plugin {
-  const dist = inProject('services/any/dist')
+  const dist = path.join(PROJECT, 'services/any/dist')
   return {
     name: 'keep-folders',
     setup({ onLoad }) {
@@ -135,8 +81,4 @@ function keepPrograms(): Plugin {
       })
     },
   }
-}
-
-function inProject(name: string): string {
-  return path.join(PROJECT, name)
 }

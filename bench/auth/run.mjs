@@ -70,15 +70,13 @@ async function cost(operation, inFlight, { redis, identity, postgres }) {
 
 /** Opens the gateway's authenticators with their own connections. */
 async function openAuthenticators(env) {
-  const from = (path) => import(new URL(`../../${path}.js`, import.meta.url))
+  const from = (path) => import(new URL(`../../${path}.ts`, import.meta.url))
   const [{ loadSettings }, { openRedis, redisReady }, { openServiceIdentity }] = await Promise.all(
-    [
-      'runtime/dist/config/load-settings',
-      'runtime/dist/redis/redis',
-      'rpc/dist/service-identity',
-    ].map((name) => from(`packages/${name}`)),
+    ['runtime/src/config/load-settings', 'runtime/src/redis/redis', 'rpc/src/service-identity'].map(
+      (name) => from(`packages/${name}`),
+    ),
   )
-  const gateway = (path) => from(`services/gateway/dist/${path}`)
+  const gateway = (path) => from(`services/gateway/src/${path}`)
   const { connectServices } = await gateway('clients/connect')
   const { createCaches } = await gateway('cache/create-caches')
   const { createGenerationReader } = await gateway('cache/generation-reader')

@@ -1,9 +1,10 @@
 // Builds the web console and puts its files next to the gateway's program: each as it is, compressed, and
 // listed in a manifest, which the gateway reads at its start (services/gateway/src/http/console-files.ts).
-import { execFileSync } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { Stamp } from '../bootstrap/stamp.mjs'
@@ -24,17 +25,20 @@ const TYPES: Record<string, string> = {
   '.svg': 'image/svg+xml',
 }
 
-/** Builds the console if its sources have changed since the last time. */
-export function buildConsole(): void {
+/** Matches if the console was built from its present sources. */
+export function consoleStamp(): Stamp {
   const sources = SOURCES.flatMap((folder) => filesBelow(path.join(PROJECT, folder)))
   const files = [...sources, ...OTHERS.map((name) => path.join(PROJECT, name))]
-  const stamp = new Stamp(path.join(TARGET, '.built'), { files, facts: [files] })
+  return new Stamp(path.join(TARGET, '.built'), { files, facts: [files] })
+}
+
+/** Builds the console if its sources have changed since the last time. */
+export async function buildConsole(): Promise<void> {
+  const stamp = consoleStamp()
   if (stamp.matches()) return
   const vite = path.join(CONSOLE, 'node_modules/vite/bin/vite.js')
-  execFileSync(process.execPath, [vite, 'build', '--logLevel', 'error'], {
-    cwd: CONSOLE,
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
+  const args = [vite, 'build', '--logLevel', 'error']
+  await promisify(execFile)(process.execPath, args, { cwd: CONSOLE })
   rmSync(TARGET, { recursive: true, force: true })
   const built = path.join(CONSOLE, 'dist')
   const entries = filesBelow(built).map((file) => store(path.relative(built, file), file))

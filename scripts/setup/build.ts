@@ -1,16 +1,18 @@
 import { PROJECT } from '../bootstrap/data-dir.mjs'
+import { consoleStamp } from '../console/console-files.ts'
 import { TYPESCRIPT_ARGS } from '../process/typescript.ts'
+import { bundles } from './bundles.ts'
 import type { Progress } from './progress.ts'
 import { run } from './run.ts'
 
-const STEPS = [
-  ['node_modules/typescript/bin/tsc', '-b', 'tsconfig.build.json'],
-  [...TYPESCRIPT_ARGS, 'scripts/bundle.ts'],
-]
-
-/** Compiles and bundles incrementally, as `npm run build` does. */
+/** Bundles the programs and the console, if sources have changed. Does not check types; `npm run build` does. */
 export async function build({ progress }: { progress: Progress }): Promise<void> {
-  await progress.step('Building', async (report) => {
-    for (const step of STEPS) await run(process.execPath, step, { cwd: PROJECT, onLine: report })
-  })
+  const stamps = [...bundles().map(({ stamp }) => stamp), consoleStamp()]
+  if (stamps.every((stamp) => stamp.matches())) return
+  await progress.step('Building', (report) =>
+    run(process.execPath, [...TYPESCRIPT_ARGS, 'scripts/bundle.ts'], {
+      cwd: PROJECT,
+      onLine: report,
+    }),
+  )
 }

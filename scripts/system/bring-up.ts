@@ -56,16 +56,14 @@ export async function bringUp(
   await processes.recover()
   const infraStarting = startInfra({ ...context, prefixes: [process.env.SVC_NATS__PREFIX ?? ''] })
   const settingsReading = build(context).then(() => readSettings({ auth }))
-  const workersSettling = settingsReading.then(async (settings) => {
-    const count = workerCount(options, settings)
-    if (count === 0) return { count, python: '' }
-    return { count, python: await ensureWorkerPython(context, workerUser(context.dir)) }
-  })
-  const [infra, settings, { count: workers, python }] = await Promise.all([
+  // Made while the programs are built; not needed if the settings turn authentication on.
+  const pythonMaking = runsWorkers ? ensureWorkerPython(context, workerUser(context.dir)) : ''
+  const [infra, settings, python] = await Promise.all([
     infraStarting,
     settingsReading,
-    workersSettling,
+    pythonMaking,
   ])
+  const workers = workerCount(options, settings)
   const system = { ...context, infra, settings }
   await migrate(system)
   const { children, ports } = await progress.step('Starting the services', () =>
