@@ -52,6 +52,7 @@ export function tracePicture(spans: readonly PictureSpan[], gapMs: number): stri
   )
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH_PX}" height="${height}" viewBox="0 0 ${WIDTH_PX} ${height}" font-family="sans-serif" font-size="11">`,
+    '<title>Spans of one execution</title>',
     `<rect width="${WIDTH_PX}" height="${height}" fill="#fff"/>`,
     ...legend,
     ...marks,

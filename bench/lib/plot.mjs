@@ -28,6 +28,7 @@ export function plotSvg(panels) {
     (panel, i) => `<g transform="translate(0 ${i * PANEL_HEIGHT})">${drawn(panel)}</g>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" font-family="sans-serif" font-size="12">
+<title>${panels.map((panel) => panel.title).join('; ')}</title>
 <rect width="100%" height="100%" fill="#fff"/>
 ${body.join('\n')}
 </svg>

@@ -140,7 +140,7 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
   test('JavaScript is off: a text says what is needed and where the API is described', async () => {
     const { page, goto } = await fixture.open(undefined, { javaScriptEnabled: false })
     await goto('')
-    expect(await page.locator('body').innerText()).toContain('The console needs JavaScript')
+    expect(await page.locator('body').textContent()).toContain('The console needs JavaScript')
   })
 
   test('an address by hand that names nothing: the page says so', async () => {
