@@ -181,6 +181,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' })
+    await page.locator('#main input[type="search"]').first().waitFor()
     await page.keyboard.press('/')
     expect(await page.evaluate('document.activeElement.type')).toBe('search')
   })

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium, type Page, type Response } from 'playwright-core'
+import { type Browser, chromium, type Page, type Request, type Response } from 'playwright-core'
 
 const PATH = process.env.TEST_CHROMIUM ?? '/usr/bin/chromium'
 const INSTALL = 'sudo apt-get install chromium, or name the program in TEST_CHROMIUM'
@@ -38,15 +38,27 @@ const MAX_NAVIGATIONS = 20
 const NETWORK_CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/
 
 /**
- * Opens an address. A navigation that a change of the machine's network ended is begun again; its error
- * page may end the next one too.
+ * Opens an address. A navigation that a change of the machine's network ended is begun again, and so is one
+ * that lost a script of the page by it, which would stay empty; its error page may end the next one too.
  */
 export async function openAddress(page: Page, address: string): Promise<Response | null> {
-  for (let navigations = 1; ; navigations++) {
-    try {
-      return await page.goto(address)
-    } catch (error) {
-      if (!NETWORK_CHANGED.test(String(error)) || navigations === MAX_NAVIGATIONS) throw error
+  let isCut = false
+  const onFailed = (request: Request) => {
+    const error = request.failure()?.errorText ?? ''
+    if (request.resourceType() === 'script' && NETWORK_CHANGED.test(error)) isCut = true
+  }
+  page.on('requestfailed', onFailed)
+  try {
+    for (let navigations = 1; ; navigations++) {
+      isCut = false
+      try {
+        const response = await page.goto(address)
+        if (!isCut || navigations === MAX_NAVIGATIONS) return response
+      } catch (error) {
+        if (!NETWORK_CHANGED.test(String(error)) || navigations === MAX_NAVIGATIONS) throw error
+      }
     }
+  } finally {
+    page.off('requestfailed', onFailed)
   }
 }
