@@ -70,8 +70,10 @@ test('more distinct statements than are prepared: each runs, the server keeps a 
     const distinct = new Sql([`select ${i} as n, `, '::int as given'], [i])
     expect(await db.maybe(distinct)).toEqual({ n: i, given: i })
   }
-  const prepared = await db.rows(sql`select name from pg_prepared_statements`)
-  // A connection that was replaced meanwhile has fewer.
+  const readPrepared = () => db.rows(sql`select name from pg_prepared_statements`)
+  // A connection that was replaced meanwhile has fewer, at least the first of these reads.
+  await readPrepared()
+  const prepared = await readPrepared()
   expect(prepared.length).toBeGreaterThan(0)
   expect(prepared.length).toBeLessThanOrEqual(500)
 })
