@@ -6,6 +6,7 @@ import { millis } from '../format/time.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import { useNow } from '../ui/now.ts'
@@ -79,11 +80,7 @@ function Rows({ principal, keys, onDone }: Props & { keys: readonly KeyRow[] }) 
           </tr>
         ))}
       </DataTable>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </>
   )
 }

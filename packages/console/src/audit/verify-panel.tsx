@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { MAX_AUDIT_PAGE, readAudit } from '../api/audit.ts'
 import { count } from '../format/time.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { useAct } from '../ui/use-act.ts'
 import { toHead, type VerifiedChain, verifyChain } from './verify.ts'
@@ -61,11 +62,7 @@ export function VerifyPanel() {
         )}
         {result && <Result result={result} />}
       </div>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </section>
   )
 }

@@ -9,6 +9,7 @@ import {
 import type { Query } from '../api/server.ts'
 import { count } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Link } from '../ui/link.tsx'
 import { useAct } from '../ui/use-act.ts'
 import { ActionChoice, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
@@ -65,11 +66,7 @@ export function BulkPanel({ filter, onDone }: Props) {
         {preview && <Preview preview={preview} />}
         {progress && <Progress progress={progress} />}
       </div>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </details>
   )
 }

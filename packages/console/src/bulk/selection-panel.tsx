@@ -3,6 +3,7 @@ import { actOnEach } from '../api/acts.ts'
 import type { BulkAction, BulkProgress } from '../api/bulk.ts'
 import type { ExecutionRow } from '../api/executions.ts'
 import { executionAddress } from '../location/address.ts'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Link } from '../ui/link.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
 import { useAct } from '../ui/use-act.ts'
@@ -56,11 +57,7 @@ export function SelectionPanel({ rows, onClear, onDone }: Props) {
         {leftOut > 0 && <p>It does not apply to {executionsIn(leftOut)}.</p>}
         {progress && <Progress progress={progress} />}
       </div>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </section>
   )
 }

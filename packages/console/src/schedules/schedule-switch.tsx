@@ -1,5 +1,6 @@
 import { useRefusal } from '../api/permissions.ts'
 import { type ScheduleRow, switchSchedule } from '../api/schedules.ts'
+import { FailureText } from '../ui/failure-text.tsx'
 import { useAct } from '../ui/use-act.ts'
 
 /** The permission to change a schedule. */
@@ -24,11 +25,7 @@ export function ScheduleSwitch({ row, onChange }: { row: ScheduleRow; onChange: 
       >
         {isPaused ? 'Resume' : 'Pause'}
       </button>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </>
   )
 }

@@ -11,6 +11,7 @@ import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { JsonView } from '../ui/json-view.tsx'
@@ -85,11 +86,7 @@ function Value({ kind, name }: { kind: EntryKind; name: string }) {
         <Icon name="key" /> Show the value
       </button>{' '}
       {kind === 'secrets' && <span class="faint">The audit log records that you read it.</span>}
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </section>
   )
 }

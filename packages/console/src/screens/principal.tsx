@@ -14,6 +14,7 @@ import { address, roleAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
@@ -163,11 +164,7 @@ function Roles({ principal, onDone }: Props) {
           Grant the role
         </button>
       </form>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </section>
   )
 }

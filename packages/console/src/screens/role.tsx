@@ -15,6 +15,7 @@ import { fieldText, wordsOf } from '../format/words.ts'
 import { roleAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -112,11 +113,7 @@ function Change({ role, onDone }: { role: Role; onDone: () => void }) {
           Show what its deletion changes
         </button>
       </div>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
       {isShown && (
         <>
           <RoleEffect effect={tried.effect} />

@@ -4,6 +4,7 @@ import { browserOf } from '../format/browser.ts'
 import { millis } from '../format/time.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { useNow } from '../ui/now.ts'
 import { Ago } from '../ui/times.tsx'
@@ -67,11 +68,7 @@ function Rows({ sessions, onDone }: Props) {
           </tr>
         ))}
       </DataTable>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </>
   )
 }

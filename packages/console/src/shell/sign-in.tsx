@@ -1,6 +1,7 @@
 import { StatusError } from '@windlass/api-client/errors'
 import { useState } from 'preact/hooks'
 import { sendRepeatable } from '../api/server.ts'
+import { FailureText } from '../ui/failure-text.tsx'
 import { refusalOf } from '../ui/feedback.tsx'
 
 /** Asks for an API key once; the server answers with a cookie, and the key is forgotten here. */
@@ -43,11 +44,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
             placeholder="wk_…"
           />
         </label>
-        {failure && (
-          <p class="failure-text" role="alert">
-            {failure}
-          </p>
-        )}
+        <FailureText text={failure} />
         <button type="submit" class="primary" disabled={isBusy}>
           Sign in
         </button>

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { type ApprovalRow, decide } from '../api/approvals.ts'
 import { millis } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
+import { FailureText } from './failure-text.tsx'
 import { Icon } from './icon.tsx'
 import { Link } from './link.tsx'
 import { useNow } from './now.ts'
@@ -75,11 +76,7 @@ function Decision({ approval, onDecided }: { approval: ApprovalRow; onDecided: (
       <button type="button" class="danger" disabled={isBusy} onClick={() => say('reject')}>
         <Icon name="close" /> Reject
       </button>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </div>
   )
 }

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { FailureText } from './failure-text.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { useAct } from './use-act.ts'
 
@@ -44,11 +45,7 @@ export function FormPanel({ title, icon = 'plus', submit, refusal, ...props }: P
           </button>
           {refusal && <span class="faint">{refusal}</span>}
         </div>
-        {failure && (
-          <p class="failure-text" role="alert">
-            {failure}
-          </p>
-        )}
+        <FailureText text={failure} />
       </form>
     </details>
   )

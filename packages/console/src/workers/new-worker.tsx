@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
 import { serverUrl } from '../api/server.ts'
 import { createWorkerToken } from '../api/workers.ts'
+import { FailureText } from '../ui/failure-text.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { OnceShown } from '../ui/once-shown.tsx'
 import { useAct } from '../ui/use-act.ts'
@@ -38,11 +39,7 @@ export function NewWorker() {
         </button>{' '}
         <span class="faint">{refusal ?? 'It registers one worker within a day.'}</span>
       </p>
-      {failure && (
-        <p class="failure-text" role="alert">
-          {failure}
-        </p>
-      )}
+      <FailureText text={failure} />
     </section>
   )
 }
