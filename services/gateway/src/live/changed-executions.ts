@@ -28,7 +28,7 @@ export class ChangedExecutions {
     if (isUsed) {
       this.#subscription ??= this.#bus.subscribeBestEffort(SUBJECT, (_, at) => this.#add(at))
       await this.#subscription.confirmed()
-    } else if (!isUsed && this.#subscription) {
+    } else if (this.#subscription) {
       this.#subscription.stop()
       this.#subscription = undefined
       this.#ids.clear()

@@ -70,16 +70,11 @@ export class ChangedRows implements ListSource {
     if (!isDue && ids.length === 0) return undefined
     const wasBehind = this.#isBehind
     this.#isBehind = true
-    const pages = [ids.length > 0 ? await this.#list({ ids, limit: MAX_ROWS }) : undefined]
-    if (isDue) pages.push(await this.#poll())
+    const named = ids.length > 0 ? [await this.#list({ ids, limit: MAX_ROWS })] : []
+    const polled = isDue ? await this.#poll() : undefined
     this.#isBehind = wasBehind && !isDue
-    const [, polled] = pages
-    return this.#updateOf(
-      pages.flatMap((page) => page ?? []),
-      {
-        isLost: wasBehind && polled !== undefined && (polled.cut || polled.total > MAX_POLLED),
-      },
-    )
+    const isLost = wasBehind && polled !== undefined && (polled.cut || polled.total > MAX_POLLED)
+    return this.#updateOf(polled ? [...named, polled] : named, isLost)
   }
 
   async resume(cursor: number): Promise<ListUpdate | undefined> {
@@ -100,10 +95,7 @@ export class ChangedRows implements ListSource {
     return this.#list({ ids: [], since: new Date(this.cursor ?? Date.now()), limit: MAX_POLLED })
   }
 
-  #updateOf(
-    pages: readonly ChangesPage[],
-    { isLost }: { isLost: boolean },
-  ): ListUpdate | undefined {
+  #updateOf(pages: readonly ChangesPage[], isLost: boolean): ListUpdate | undefined {
     const fresh = new Map<string, ChangedRow>()
     for (const row of pages.flatMap((page) => page.rows))
       if (this.#isNews(row)) fresh.set(row.id, row)

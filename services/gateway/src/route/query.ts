@@ -8,7 +8,9 @@ type Shape = Record<string, z.ZodType>
  * Creates a reader of the declared query parameters. Undeclared ones are ignored; a declared one
  * that occurs twice is refused as ambiguous.
  */
-export function queryReader(shape: Shape): (search: string) => unknown {
+export function queryReader<S extends Shape>(
+  shape: S,
+): (search: string) => z.output<z.ZodObject<S>> {
   const schema = z.object(shape)
   // Most requests have no query; its defaults are computed once.
   const defaults = schema.safeParse({}).data

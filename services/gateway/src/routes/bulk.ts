@@ -1,6 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import type { ExecutionRow } from '@windlass/proto/windlass/executions/v1/history'
-import { conflict, Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
+import { conflict, Fault, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -16,25 +16,20 @@ import {
   type BulkDeps as Deps,
   mayAct,
 } from './bulk-act.ts'
+import { filterQuery, filterSearch } from './filter-search.ts'
 import { rowView } from './responses.ts'
 import { kept } from './schedule-views.ts'
 import { ExecutionList } from './schemas.ts'
-import { type Search, searchOf, searchQuery, workflowQuery } from './search-query.ts'
-
-const { sort: _sort, cursor: _cursor, limit: _limit, offset: _offset, ...filters } = searchQuery
 
 /** The filters of `GET /executions`, at least one; numbers may be given as such. */
-const Filter = z.preprocess(
-  (given, context) => {
-    if (typeof given !== 'object' || given === null) return given
-    const members = Object.entries(given)
-    if (members.length === 0)
-      context.addIssue({ code: 'custom', message: 'must have at least one member' })
-    const toText = (value: unknown) => (typeof value === 'number' ? String(value) : value)
-    return Object.fromEntries(members.map(([name, value]) => [name, toText(value)]))
-  },
-  z.strictObject({ ...workflowQuery, ...filters }),
-)
+const Filter = z.preprocess((given, context) => {
+  if (typeof given !== 'object' || given === null) return given
+  const members = Object.entries(given)
+  if (members.length === 0)
+    context.addIssue({ code: 'custom', message: 'must have at least one member' })
+  const toText = (value: unknown) => (typeof value === 'number' ? String(value) : value)
+  return Object.fromEntries(members.map(([name, value]) => [name, toText(value)]))
+}, z.strictObject(filterQuery))
 
 const BulkRequest = z
   .strictObject({
@@ -104,7 +99,10 @@ export const bulkExecutions = route('post', '/executions/bulk', {
   async handle(input, deps: Deps) {
     const { body, resolved: visible, ctx } = input
     const { action, dry_run, expect } = body
-    const { rows, left_out } = await collectSet(deps, visible, { search: readFilter(body), action })
+    const { rows, left_out } = await collectSet(deps, visible, {
+      search: filterSearch('body', () => body.filter),
+      action,
+    })
     if (dry_run) return previewOf(rows, left_out, input.caller)
     if (expect === undefined)
       throw unprocessable({ loc: ['body', 'expect'], msg: 'Field required', type: 'missing' })
@@ -125,20 +123,6 @@ export const bulkExecutions = route('post', '/executions/bulk', {
 function previewOf(rows: readonly ExecutionRow[], left_out: number, caller: Caller) {
   const forbidden = rows.filter((row) => !mayAct(caller, row)).length
   return { count: rows.length, forbidden, left_out, sample: rows.slice(0, SAMPLE).map(rowView) }
-}
-
-/** Converts the filter to a search; a refusal names the filter in the body. */
-function readFilter({ filter }: z.output<typeof BulkRequest>): Search {
-  try {
-    return searchOf({ ...filter, sort: undefined, cursor: '', limit: 1, offset: 0 })
-  } catch (error) {
-    if (!(error instanceof Fault) || !error.details?.problems) throw error
-    const [first, ...more] = (error.details.problems as Problem[]).map((problem) => ({
-      ...problem,
-      loc: ['body', 'filter', ...problem.loc.slice(1)],
-    }))
-    throw first ? unprocessable(first, ...more) : error
-  }
 }
 
 interface Performance {

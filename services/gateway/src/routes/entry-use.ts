@@ -8,12 +8,11 @@ import type {
 } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
-import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { unavailable } from '@windlass/runtime/faults'
 import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { RunningVersion } from '../cache/running-version.ts'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
+import { orUpgrade } from '../clients/or-upgrade.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 type Use = RpcClient<typeof SecretsService>['use'] | RpcClient<typeof ConfigsService>['use']
@@ -56,12 +55,7 @@ export async function useEntries(
     client_address: clientAddress(ctx.req, settings.server.trusted_proxies),
     previous,
   }
-  try {
-    return (await use(request, { caller, requestId: ctx.id })).entries
-  } catch (error) {
-    if (!(error instanceof UnimplementedRpc)) throw error
-    throw unavailable('identity is of an earlier release: upgrade all of its replicas')
-  }
+  return (await orUpgrade(use(request, { caller, requestId: ctx.id }), 'identity')).entries
 }
 
 /** Only an execution that was read by `get` names its starter. */

@@ -1,4 +1,3 @@
-import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { type FollowedLists, TOPICS, type Topic } from '../access/followed-lists.ts'
 import type { Quotas } from '../access/quotas.ts'
@@ -14,13 +13,13 @@ import { EventStream } from '../route/media.ts'
 import { queryReader } from '../route/query.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
+import { filterQuery, filterSearch } from './filter-search.ts'
 import { type SourceDeps, type SourceSpec, sourcesOf } from './list-sources.ts'
-import { type Search, searchOf, searchQuery, workflowQuery } from './search-query.ts'
+import type { Search } from './search-query.ts'
 
 type Deps = SourceDeps & { listFeed: ListFeed; quotas: Quotas }
 
-const { sort: _sort, cursor: _cursor, limit: _limit, offset: _offset, ...filters } = searchQuery
-const readFilters = queryReader({ ...workflowQuery, ...filters })
+const readFilters = queryReader(filterQuery)
 
 const topics = z
   .string()
@@ -41,7 +40,7 @@ export const followLists = route('get', '/events/stream', {
   returns: EventStream,
   async handle(input, deps: Deps) {
     const { query, caller, ctx } = input
-    const search = readFilter(query.filter)
+    const search = filterSearch('query', () => readFilters(query.filter.replace(/^\?/, '')))
     const release = deps.quotas.takeStream(caller)
     const reader = new ListReader({ ctx, deps, search, listsNow: () => input.resolved })
     try {
@@ -54,24 +53,6 @@ export const followLists = route('get', '/events/stream', {
     return new StreamedResponse(() => reader.run().finally(release))
   },
 })
-
-/** Reads the filters; a refusal names each in the query of the request. */
-function readFilter(filter: string): Search {
-  try {
-    const query = readFilters(filter.replace(/^\?/, '')) as Omit<
-      Parameters<typeof searchOf>[0],
-      'sort' | 'cursor' | 'limit' | 'offset'
-    >
-    return searchOf({ ...query, sort: undefined, cursor: '', limit: 1, offset: 0 })
-  } catch (error) {
-    if (!(error instanceof Fault) || !error.details?.problems) throw error
-    const [first, ...more] = (error.details.problems as Problem[]).map((problem) => ({
-      ...problem,
-      loc: ['query', 'filter', ...problem.loc.slice(1)],
-    }))
-    throw first ? unprocessable(first, ...more) : error
-  }
-}
 
 interface ReaderOptions {
   ctx: RequestContext

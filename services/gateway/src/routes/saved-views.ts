@@ -1,9 +1,9 @@
 import type { SavedView } from '@windlass/proto/windlass/identity/v1/views'
-import { UnimplementedRpc } from '@windlass/rpc/to-fault'
-import { notFound, unavailable } from '@windlass/runtime/faults'
+import { notFound } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
 import type { Clients } from '../clients/connect.ts'
+import { orUpgrade } from '../clients/or-upgrade.ts'
 import { json } from '../route/body.ts'
 import { text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
@@ -33,21 +33,14 @@ const viewOf = ({ name, screen, query, updated_at }: SavedView) => ({
   ...{ name, screen, query, updated_at: timeOf(updated_at) },
 })
 
-async function orUpgraded<T>(answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    if (!(error instanceof UnimplementedRpc)) throw error
-    throw unavailable('identity is of an earlier release: upgrade all of its replicas')
-  }
-}
+const ofIdentity = <T>(answer: Promise<T>): Promise<T> => orUpgrade(answer, 'identity')
 
 export const listViews = route('get', '/me/views', {
   summary: "List the caller's saved views, by name",
   access: 'authenticated',
   returns: z.object({ views: z.array(View) }).meta({ id: 'SavedViews' }),
   async handle({ caller, ctx }, { views }: Deps) {
-    const found = await orUpgraded(views.list({}, onBehalfOf(ctx, caller)))
+    const found = await ofIdentity(views.list({}, onBehalfOf(ctx, caller)))
     return { views: found.views.map(viewOf) }
   },
 })
@@ -59,7 +52,7 @@ export const putView = route('put', '/me/views/{view_name}', {
   body: json(NewView, { size: 'names' }),
   returns: View,
   async handle({ params: { view_name: name }, body, caller, ctx }, { views }: Deps) {
-    const { view } = await orUpgraded(views.put({ name, ...body }, onBehalfOf(ctx, caller)))
+    const { view } = await ofIdentity(views.put({ name, ...body }, onBehalfOf(ctx, caller)))
     if (!view) throw new Error('a put was not answered')
     return viewOf(view)
   },
@@ -71,7 +64,7 @@ export const deleteView = route('delete', '/me/views/{view_name}', {
   params: { view_name: entryName },
   returns: Success,
   async handle({ params: { view_name: name }, caller, ctx }, { views }: Deps) {
-    const { was_there } = await orUpgraded(views.delete({ name }, onBehalfOf(ctx, caller)))
+    const { was_there } = await ofIdentity(views.delete({ name }, onBehalfOf(ctx, caller)))
     if (!was_there) throw notFound('View', name)
     return { status: 'success' as const, message: 'View deleted' }
   },

@@ -6,12 +6,12 @@ import type {
   StatsRequest,
 } from '@windlass/proto/windlass/executions/v1/history'
 import type { RpcClient } from '@windlass/rpc/client'
-import { type Problem, unavailable, unprocessable } from '@windlass/runtime/faults'
+import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
 import { isVisibleTo } from '../access/worker-visibility.ts'
 import type { Clients } from '../clients/connect.ts'
-import { orUpgrade } from '../clients/or-upgrade.ts'
+import { ofEarlierRelease, orUpgrade } from '../clients/or-upgrade.ts'
 import { isEligible } from '../domain/explain.ts'
 import { integer, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
@@ -129,7 +129,7 @@ async function statsView(
   )
   // A service of an earlier release does not group by version.
   if (filter.group === 'version' && buckets.some(({ group }) => group === ''))
-    throw unavailable('executions is of an earlier release: upgrade all of its replicas')
+    throw ofEarlierRelease('executions')
   const sorted = buckets.sort((a, b) => a.step - b.step || (a.group < b.group ? -1 : 1))
   return {
     ...{ from: from.toISOString(), to: to.toISOString(), step: query.step, cut },
