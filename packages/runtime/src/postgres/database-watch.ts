@@ -1,11 +1,10 @@
 import { clockOffset } from '../metrics/metrics.ts'
 import { Problem } from '../problems.ts'
 import type { Logger } from '../process/log.ts'
+import { READ_ONLY } from './outage.ts'
 
 /** SQLSTATE disk_full. */
 const DISK_FULL = '53100'
-/** SQLSTATE read_only_sql_transaction, also of a URL with several hosts of which none accepts writes. */
-const READ_ONLY = '25006'
 const READ_ONLY_TEXT =
   'PostgreSQL accepts no writes: it is a standby, or default_transaction_read_only is on'
 /** Writes are tried again after that: there is no statement that says whether there is space. */
@@ -46,6 +45,7 @@ export class DatabaseWatch {
   /** Notes the error of a statement. */
   onError(error: unknown): void {
     const { code } = error as { code?: unknown }
+    // Also of a URL with several hosts of which none accepts writes.
     if (code === READ_ONLY) this.#readOnly.set(READ_ONLY_TEXT)
     if (code !== DISK_FULL) return
     this.#fullUntilMs = performance.now() + FULL_MS

@@ -1,11 +1,14 @@
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { Fault, unavailable } from '../faults.ts'
 
+/** SQLSTATE read_only_sql_transaction: this server, or this session, accepts no writes. */
+export const READ_ONLY = '25006'
+
 /**
- * SQLSTATE classes (PostgreSQL, appendix A) that report the state of the server, not an error of the statement;
- * 25006: it accepts no writes, as a standby, or while its disk is full.
+ * SQLSTATE classes (PostgreSQL, appendix A) that report the state of the server, not an error of the statement,
+ * and READ_ONLY.
  */
-const STATES = /^(08|53|55|57|40|25006)/
+const STATES = new RegExp(`^(08|53|55|57|40|${READ_ONLY})`)
 const CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
 const MESSAGES =
   /timeout|Connection terminated|Client has encountered a connection error|not queryable/

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { toOutageFault } from './outage.ts'
+import { READ_ONLY, toOutageFault } from './outage.ts'
 
 /*
  * URLs with several hosts, as libpq has them: `postgres://user:secret@a:5432,b:5432/name`, with
@@ -19,9 +19,6 @@ const PROBE_MS = 2_000
 /** Both accept servers that accept writes only; `primary` refuses a standby, whose sessions are read-only. */
 const ATTRIBUTES = new Set(['read-write', 'primary'])
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s
-
-/** SQLSTATE read_only_sql_transaction: this server, or this session, accepts no writes. */
-const READ_ONLY = '25006'
 
 /** Error of a server that accepts no writes; an outage until another one does. */
 class ReadOnlyError extends Error {
