@@ -8,13 +8,13 @@ const SCRIPTS = new URL('../../../scripts/', import.meta.url)
 const READY_MS = 60_000
 
 /** A process that `Processes` of scripts/ started. */
-export interface Child {
+interface Child {
   program: { command: string; args: string[]; cwd?: string; user?: object; name?: string }
   pid: number
   exited: Promise<unknown>
 }
 
-export interface Processes {
+interface Processes {
   start(program: Child['program']): Child
   stopAll(): Promise<void>
 }
@@ -22,8 +22,8 @@ export interface Processes {
 /** Loads a module of scripts/, which is no package. */
 export const loadScript = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
 
-/** Starts a private PostgreSQL whose address survives a restart. */
-export async function startPrivatePostgres(defer: Defer = withTest) {
+/** Starts a PostgreSQL in a folder of its own, with the processes that it and its like belong to. */
+export async function startPostgresIn(defer: Defer, durable: boolean) {
   const [{ Processes }, { startPostgres }, { temporaryDir }] = await Promise.all([
     loadScript('process/processes.ts'),
     loadScript('stores/postgres.ts'),
@@ -35,9 +35,14 @@ export async function startPrivatePostgres(defer: Defer = withTest) {
     await processes.stopAll()
     await rm(dir, { recursive: true, force: true })
   })
-  const started: { url: string; child: Child } = await startPostgres(processes, dir, {
-    durable: false,
-  })
+  const started: { url: string; child: Child } = await startPostgres(processes, dir, { durable })
+  return { ...started, dir, processes }
+}
+
+/** Starts a private PostgreSQL whose address survives a restart. */
+export async function startPrivatePostgres(defer: Defer = withTest) {
+  const started = await startPostgresIn(defer, false)
+  const { dir, processes } = started
   let { child } = started
   return {
     url: started.url,
@@ -55,11 +60,15 @@ export async function startPrivatePostgres(defer: Defer = withTest) {
       await whileDown()
       await pause(downMs)
       child = processes.start(child.program)
-      for (const end = Date.now() + READY_MS; !(await answers(started.url)); await pause(100))
-        if (Date.now() > end)
-          throw new Error(`PostgreSQL did not accept connections within ${READY_MS} ms`)
+      await until('connections of PostgreSQL', () => answers(started.url))
     },
   }
+}
+
+/** Resolves when the condition holds; rejects with its name after a minute. */
+export async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
+  for (const end = Date.now() + READY_MS; !(await holds()); await pause(100))
+    if (Date.now() > end) throw new Error(`no ${what} within ${READY_MS} ms`)
 }
 
 /** True if a server accepts connections. */

@@ -1,34 +1,17 @@
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { signalIfRunning } from '@windlass/runtime/process/pids'
 import { query } from './database.ts'
 import { type Defer, withTest } from './defer.ts'
 import { freePort } from './ports.ts'
-import { answers, type Child, loadScript, type Processes } from './private-postgres.ts'
-
-const READY_MS = 60_000
+import { answers, loadScript, startPostgresIn, until } from './private-postgres.ts'
 
 /**
  * Starts two private PostgreSQL servers, a primary and a synchronous standby: a commit is acknowledged when
  * both have it. `kill` ends the primary as a lost machine does, `promote` makes the standby the primary.
  */
 export async function startReplicatedPostgres(defer: Defer = withTest) {
-  const [{ Processes }, { startPostgres }, { run }, { temporaryDir }] = await Promise.all([
-    loadScript('process/processes.ts'),
-    loadScript('stores/postgres.ts'),
-    loadScript('setup/run.ts'),
-    loadScript('testing/temporary-dir.ts'),
-  ])
-  const dir: string = temporaryDir()
-  const processes: Processes = new Processes(dir)
-  defer(async () => {
-    await processes.stopAll()
-    await rm(dir, { recursive: true, force: true })
-  })
-  const { url, child }: { url: string; child: Child } = await startPostgres(processes, dir, {
-    durable: true,
-  })
+  const { url, child, dir, processes } = await startPostgresIn(defer, true)
+  const { run } = await loadScript('setup/run.ts')
   const { program } = child
   const data = join(dir, 'postgres', 'standby')
   await run(
@@ -49,12 +32,14 @@ export async function startReplicatedPostgres(defer: Defer = withTest) {
       `port=${port}`,
     ],
   })
-  await until(() => answers(standby.href))
+  await until('connections of the standby', () => answers(standby.href))
   await query(url, "alter system set synchronous_standby_names = '*'")
   await query(url, 'select pg_reload_conf()')
   const states = () =>
     query<{ sync_state: string }>(url, 'select sync_state from pg_stat_replication')
-  await until(async () => (await states()).some(({ sync_state }) => sync_state === 'sync'))
+  await until('synchronous standby', async () =>
+    (await states()).some(({ sync_state }) => sync_state === 'sync'),
+  )
   return {
     /** URL of the primary at the start. */
     url,
@@ -77,9 +62,4 @@ export function withHosts(url: string, others: readonly string[]): string {
   const { host, pathname, protocol, username, password } = new URL(url)
   const all = [host, ...hosts].join(',')
   return `${protocol}//${username}:${password}@${all}${pathname}?target_session_attrs=read-write`
-}
-
-async function until(isReady: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + READY_MS; !(await isReady()); await pause(100))
-    if (Date.now() > end) throw new Error(`the standby was not ready within ${READY_MS} ms`)
 }
