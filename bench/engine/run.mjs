@@ -1,12 +1,11 @@
 // Throughput of the server: hello-world with scripted workers over the real protocol.
 //   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4, IN_FLIGHT=1,8,64,256)
-import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { measure, printFigures } from '../lib/measure.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { scriptedWorker } from '../lib/worker.mjs'
+import { scriptedWorkers } from '../lib/worker.mjs'
 import { helloWorld, upload } from '../lib/workflows.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 10)
@@ -19,12 +18,7 @@ const WARM_SECONDS = 12
 const points = await withSystem({ workers: 0 }, async ({ url, pids, home }) => {
   const client = new Client(url)
   await upload(url, 'hello_world')
-  const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
-  const workers = await Promise.all(
-    Array.from({ length: WORKERS }, (_, i) =>
-      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, slots: SLOTS }),
-    ),
-  )
+  const workers = await scriptedWorkers(client, home, { count: WORKERS, slots: SLOTS })
   const run = () => helloWorld(client)
   await closedLoop(run, { inFlight: 16, seconds: WARM_SECONDS })
   const measured = []

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import os from 'node:os'
 
 const GENERATION = 'x-svc-claim-generation'
@@ -99,3 +100,13 @@ export const workerRecord = (name, slots, labels) => ({
   max_concurrent_executions: slots,
   runners: ['inprocess'],
 })
+
+/** Connects `count` scripted workers to the system whose data directory is `home`. */
+export function scriptedWorkers(client, home, { count, slots }) {
+  const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
+  return Promise.all(
+    Array.from({ length: count }, (_, i) =>
+      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, slots }),
+    ),
+  )
+}

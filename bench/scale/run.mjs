@@ -2,7 +2,6 @@
 // real protocol, with 1, 2 and 3 replicas of gateway, executions and dispatcher. With SHARE each of these processes
 // gets that part of a core, by a control group. Its last line is the input of docs/scaling.md and bench/scale/queue.mjs.
 //   npm run bench -- scale            (REPLICAS=1,2,3 IN_FLIGHT=8,64 SECONDS=8 SHARE=0.25)
-import { readFileSync } from 'node:fs'
 import { cpuSeconds } from '../lib/cpu.mjs'
 import { limitCpu } from '../lib/cpu-share.mjs'
 import { pg } from '../lib/database.mjs'
@@ -11,7 +10,7 @@ import { closedLoop, percentile } from '../lib/load.mjs'
 import { withReplicas } from '../lib/replicated-system.mjs'
 import { table } from '../lib/report.mjs'
 import { machine } from '../lib/system.mjs'
-import { scriptedWorker } from '../lib/worker.mjs'
+import { scriptedWorkers } from '../lib/worker.mjs'
 import { helloWorld, upload } from '../lib/workflows.mjs'
 
 const list = (text) => text.split(',').map(Number)
@@ -47,12 +46,7 @@ async function measureAll(replicas, { url, home, pids, nats, infra }) {
   const database = new pg.Client(infra.postgres.url)
   await database.connect()
   await upload(url, 'hello_world')
-  const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
-  const workers = await Promise.all(
-    Array.from({ length: WORKERS }, (_, i) =>
-      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, slots: SLOTS }),
-    ),
-  )
+  const workers = await scriptedWorkers(client, home, { count: WORKERS, slots: SLOTS })
   const run = () => helloWorld(client)
   await closedLoop(run, { inFlight: 16, seconds: WARM_SECONDS })
   const measured = []

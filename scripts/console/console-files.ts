@@ -2,12 +2,13 @@
 // listed in a manifest, which the gateway reads at its start (services/gateway/src/http/console-files.ts).
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { Stamp } from '../bootstrap/stamp.mjs'
+import { filesBelow } from '../setup/files-below.ts'
 
 const CONSOLE = path.join(PROJECT, 'packages/console')
 const TARGET = path.join(PROJECT, 'services/gateway/dist/console')
@@ -44,13 +45,6 @@ export async function buildConsole(): Promise<void> {
   const entries = filesBelow(built).map((file) => store(path.relative(built, file), file))
   writeFileSync(path.join(TARGET, 'manifest.json'), JSON.stringify(entries, undefined, 2))
   stamp.set()
-}
-
-function filesBelow(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => path.join(entry.parentPath, entry.name))
-    .sort()
 }
 
 /** Writes a file and its compressed forms, where they are smaller; returns its entry of the manifest. */

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { Stamp } from '../bootstrap/stamp.mjs'
 import { PROGRAMS } from './bundled-programs.ts'
+import { filesBelow } from './files-below.ts'
 
 /** A program of the project and the file that it is bundled into, without its ending. */
 export interface Entry {
@@ -67,9 +68,7 @@ function entriesOf(folder: string, programs: readonly string[]): Entry[] {
 /** Hash of the names and contents of all files below a folder. */
 export function hashOfFolder(folder: string): string {
   const hash = createHash('sha256')
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
-  for (const file of files.map((entry) => path.join(entry.parentPath, entry.name)).sort())
+  for (const file of filesBelow(folder))
     hash
       .update(`${path.relative(folder, file)}\0`)
       .update(readFileSync(file))
