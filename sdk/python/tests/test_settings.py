@@ -43,6 +43,7 @@ def test_all_options_are_read(tmp_path: Path) -> None:
         *["--name", "w", "--server-url", "https://here:1/", "--max-concurrent", "3"],
         *["--ca-file", "/ca", "--client-cert", "/cert", "--client-key", "/key"],
         *["--label", "zone=a", "--label", "expression=a=b", "--drain-timeout", "1.5"],
+        *["--task-processes", "1"],
         *[
             "--stream-idle-timeout",
             "9",

@@ -4,7 +4,7 @@ import type { Declaration, DeclarationKind } from '../declaration.ts'
 const TASK_OPTIONS = `name retry_max_attempts retry_delay retry_backoff retry timeout total_timeout
   heartbeat_timeout fallback rollback secret_requests config_requests metadata cache output_storage
   auth_exempt requires_approval separate_approver required_permissions record_arguments sensitive
-  durability`
+  durability process`
 
 const WORKFLOW_OPTIONS = `name namespace secret_requests output_storage requests affinity schedule
   durability runner routing required_permissions queue_timeout priority timeout on_mismatch`

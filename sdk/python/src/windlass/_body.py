@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from datetime import timedelta
 from functools import partial
 from typing import Any
@@ -20,22 +21,27 @@ async def run_body(
     kwargs: Mapping[str, Any],
     scope: Scope,
     timeout_s: float = 0,
+    *,
+    in_process: bool = False,
 ) -> Any:
     """Runs `func` and returns its result; `timeout_s` of 0 means no timeout.
+
+    `in_process` runs it in a process of the pool instead of a thread.
 
     Raises ExecutionTimeoutError after `timeout_s` seconds. SystemExit, KeyboardInterrupt and a
     CancelledError that does not cancel the run itself are raised as ExecutionError.
     """
+    call = _call_in_process if in_process else _call
     token = current_scope.set(scope)
     try:
         if not timeout_s:
-            return await _call(func, args, kwargs)
+            return await call(func, args, kwargs)
         deadline = scope.run.environment.clock() + timedelta(seconds=timeout_s)
         scope.attempt.deadline = min(scope.attempt.deadline or deadline, deadline)
         limit = asyncio.timeout(timeout_s)
         try:
             async with limit:
-                return await _call(func, args, kwargs)
+                return await call(func, args, kwargs)
         except TimeoutError:
             if limit.expired():
                 raise ExecutionTimeoutError(timeout_s) from None
@@ -70,7 +76,21 @@ async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     return await result if isinstance(result, Awaitable) else result
 
 
-async def _call_in_thread(func: Callable[[], Any]) -> Any:
+async def _call_in_process(
+    func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> Any:
+    scope = require_scope()
+    pool = scope.run.environment.processes()
+    call = pool.create_call(scope, func, args, kwargs)
+    return await _call_in_thread(call.run, pool.executor, call.kill)
+
+
+async def _call_in_thread(
+    func: Callable[[], Any],
+    executor: Executor | None = None,
+    kill: Callable[[], None] | None = None,
+) -> Any:
+    """Runs `func` in a thread, of the loop's own executor by default; `kill` ends it early."""
     scope = require_scope()
     context = contextvars.copy_context()
 
@@ -78,11 +98,13 @@ async def _call_in_thread(func: Callable[[], Any]) -> Any:
         # The call may have waited for a free thread until its attempt was over.
         return None if scope.attempt.is_cancelled else context.run(func)
 
-    thread = asyncio.get_running_loop().run_in_executor(None, call)
+    thread = asyncio.get_running_loop().run_in_executor(executor, call)
     try:
         return await asyncio.shield(thread)
     except asyncio.CancelledError:
         scope.attempt.is_cancelled = True
+        if kill is not None:
+            kill()
         if not thread.done():
             thread.add_done_callback(_discard_result)
             scope.run.add_thread(scope.call_id, thread)

@@ -48,6 +48,7 @@ class TaskOptionNames(TypedDict, total=False):
     record_arguments: bool
     sensitive: bool
     durability: str
+    process: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,10 @@ class TaskOptions:
             task is annotated to return None.
         durability: `"durable"`, or `"strict"`: the task begins only when all earlier records are
             stored, and the workflow continues only when its outcome is.
+        process: runs the function, a `def` at the top level of a module or class, in a process of
+            its own: it computes in parallel to other tasks, a timeout or a cancel kills it, and
+            its crash fails the attempt with TaskProcessCrashed. Arguments and result are pickled.
+            It cannot call other tasks. Fallback and rollback run in a thread.
     """
 
     name: str | None = None
@@ -114,6 +119,7 @@ class TaskOptions:
     record_arguments: bool = True
     sensitive: bool = False
     durability: str = "durable"
+    process: bool = False
 
     def __post_init__(self) -> None:
         check_name(self.name)
@@ -131,6 +137,7 @@ class TaskOptions:
             "separate_approver",
             "record_arguments",
             "sensitive",
+            "process",
         ):
             check_flag(name, getattr(self, name))
         for name in ("secret_requests", "config_requests", "required_permissions"):

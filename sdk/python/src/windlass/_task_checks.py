@@ -15,6 +15,8 @@ def check_task(func: Callable[..., Any], options: TaskOptions) -> None:
     label = getattr(func, "__name__", type(func).__name__)
     if inspect.isasyncgenfunction(func):
         raise TypeError(f"{label} is an async generator; a task returns one value, such as a list")
+    if options.process:
+        _check_process(func, label)
     signature = inspect.signature(func)
     returns_nothing = signature.return_annotation in (None, "None")
     if options.sensitive and options.output_storage is None and not returns_nothing:
@@ -30,6 +32,17 @@ def check_task(func: Callable[..., Any], options: TaskOptions) -> None:
         substitute = getattr(options, name)
         if substitute is not None:
             _check_substitute(name, substitute, label, signature, options)
+
+
+def _check_process(func: Callable[..., Any], label: str) -> None:
+    """Refuses functions that another process cannot run or find."""
+    if inspect.iscoroutinefunction(func):
+        raise TypeError(f"{label} is an async function; process=True is for def functions")
+    name = getattr(func, "__qualname__", "<")
+    if "<" in name or not inspect.isfunction(func):
+        raise TypeError(
+            f"{label} has process=True, so it must be a def at the top level of a module or class"
+        )
 
 
 def _check_template(option: str, template: str, signature: inspect.Signature) -> None:

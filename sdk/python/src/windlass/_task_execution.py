@@ -280,7 +280,14 @@ class TaskExecution:
             is_sensitive=self.options.sensitive,
         )
         kwargs = {**self.call.kwargs, **(injected or {})}
-        return await run_body(func, self.call.args, kwargs, scope, self.options.timeout)
+        return await run_body(
+            func,
+            self.call.args,
+            kwargs,
+            scope,
+            self.options.timeout,
+            in_process=self.options.process and func is self.func,
+        )
 
     async def _resolve_injected(self) -> dict[str, Any]:
         injected: dict[str, Any] = {}

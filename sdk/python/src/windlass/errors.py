@@ -17,6 +17,7 @@ Exception
 │   │   └── ValueTooLargeError      a value is larger than the log accepts
 │   ├── ValueMismatchError          a value does not fit the annotation under which it is decoded
 │   ├── ImportTimeout               the source took too long to import
+│   ├── TaskProcessCrashed          the process of a task ended before the task did
 │   └── WorkerProcessCrashed        the process of the execution ended before it
 ├── RecordedError                   a recorded exception whose class is unknown in this process
 ├── WorkflowNotFoundError           no workflow has this name
@@ -176,6 +177,13 @@ class ImportTimeout(ExecutionError):
 
 class WorkerProcessCrashed(ExecutionError):
     """The process that ran the execution ended before the execution did."""
+
+
+class TaskProcessCrashed(ExecutionError):
+    """The process of an attempt, of a task with the option `process`, ended before the attempt."""
+
+    def __init__(self, message: str = "the process of the task ended") -> None:
+        super().__init__(None, message)
 
 
 class RecordedError(Exception):

@@ -20,6 +20,7 @@ from windlass import _capture
 from windlass._capture import Capture
 from windlass._children import track_children
 from windlass._entry import Entry
+from windlass._environment import Environment
 from windlass._parking import WakeCondition
 from windlass._run import Run
 from windlass._trace import SpanRecord, Trace, parse_traceparent
@@ -34,6 +35,7 @@ from windlass.worker._frames import (
 from windlass.worker._models import Source, parse_claim
 from windlass.worker._modules import Modules
 from windlass.worker._outbox import MAX_PENDING_EVENTS
+from windlass.worker._task_processes import TaskProcesses
 from windlass.worker._user_loop import MAX_THREADS
 from windlass.worker._workflow_run import WorkflowRun
 
@@ -100,8 +102,13 @@ class Child(asyncio.Protocol):
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: dict[str, Any]) -> None:
         self._loop = loop
-        self._settings = settings
         self._modules = Modules()
+        # A child has no variables but those that workflows may read.
+        self._environment = Environment(
+            processes=TaskProcesses(
+                settings["task_processes"], settings["log_level"], settings["log_format"], None
+            )
+        )
         self._decoder = FrameDecoder(MAX_PARENT_FRAME_BYTES)
         self._runs: dict[int, ChildRun] = {}
         self.is_closed = False
@@ -146,7 +153,9 @@ class Child(asyncio.Protocol):
             del self._runs[number]
             self.send(FrameKind.END, number)
 
-        run = ChildRun(number, assignment, claim_text.decode(), self.send, self._loop)
+        run = ChildRun(
+            number, assignment, claim_text.decode(), self.send, self._loop, self._environment
+        )
         self._runs[number] = run
         run.begin(self._modules, end)
 
@@ -161,6 +170,7 @@ class ChildRun:
         claim_text: str,
         send: Callable[[FrameKind, int, bytes], None],
         loop: asyncio.AbstractEventLoop,
+        environment: Environment,
     ) -> None:
         self._number = number
         self._send = send
@@ -181,6 +191,7 @@ class ChildRun:
             resume_text=claim.resume_text,
             transient=assignment["transient"],
             version=self._source.version,
+            environment=environment,
             trace=None if context is None else Trace(context, self._send_span),
         )
         if assignment["captures_lines"]:

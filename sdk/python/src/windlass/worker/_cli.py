@@ -109,6 +109,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         client_key=arguments.client_key,
         proxy=arguments.proxy,
         children=arguments.children,
+        task_processes=arguments.task_processes,
         max_executions_per_child=arguments.max_executions_per_child,
         max_child_memory_bytes=arguments.max_child_memory * MIB,
         pass_env=tuple(arguments.pass_env),

@@ -29,6 +29,14 @@ def count(text: str) -> int:
     return int(text)
 
 
+def positive(text: str) -> int:
+    """Parses an integer of at least 1."""
+    number = count(text)
+    if number == 0:
+        raise argparse.ArgumentTypeError("the number must be at least 1")
+    return number
+
+
 def tcp_port(text: str) -> int:
     """Parses a port; 0 draws one."""
     port = count(text)
@@ -128,6 +136,12 @@ OPTIONS = (
         f"default: the number of processors, at most {MAX_DEFAULT_CHILDREN}",
         "N",
         count,
+    ),
+    Option(
+        "task_processes",
+        "processes of each child for tasks with process=True; default: the number of processors",
+        "N",
+        positive,
     ),
     Option(
         "max_executions_per_child",
@@ -252,6 +266,8 @@ def resolve_options(arguments: argparse.Namespace, environment: Mapping[str, str
             setattr(arguments, option.name, _find_value(option, environment, table))
     if arguments.children is None:
         arguments.children = max(1, min(int(processors()), MAX_DEFAULT_CHILDREN))
+    if arguments.task_processes is None:
+        arguments.task_processes = max(1, int(processors()))
 
 
 def _find_value(option: Option, environment: Mapping[str, str], table: Mapping[str, Any]) -> Any:

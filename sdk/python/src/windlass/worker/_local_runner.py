@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 
 from windlass import _capture
 from windlass._capture import Capture
+from windlass._environment import Environment
 from windlass._parking import WakeCondition
 from windlass._run import Run
+from windlass.worker._confine import scrub_environment
 from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._modules import Modules
 from windlass.worker._outbox import Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
+from windlass.worker._settings import Settings
+from windlass.worker._task_processes import TaskProcesses
 from windlass.worker._user_loop import UserLoop
 from windlass.worker._workflow_run import WorkflowRun
 
@@ -22,8 +27,15 @@ from windlass.worker._workflow_run import WorkflowRun
 class LocalRunner:
     """Runner with one event loop in one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._user_loop = UserLoop()
+        self._processes = TaskProcesses(
+            settings.task_processes,
+            settings.log_level,
+            settings.log_format,
+            scrub_environment(os.environ, settings.pass_env),
+        )
+        self._environment = Environment(processes=self._processes)
         self._modules = Modules()
         self._end_capture: Callable[[], None] | None = None
 
@@ -46,7 +58,9 @@ class LocalRunner:
         lines: LineBuffer | None,
     ) -> LocalRun:
         """Creates the run of a claimed execution."""
-        return LocalRun(self._user_loop, self._modules, assignment, claim, services, lines)
+        return LocalRun(
+            self._user_loop, self._modules, self._environment, assignment, claim, services, lines
+        )
 
     def probe(self) -> float:
         """Probes the loop; returns for how long an earlier probe is unanswered."""
@@ -56,6 +70,7 @@ class LocalRunner:
         """Stops the loop. Returns False if user code still occupies one of its threads."""
         if self._end_capture is not None:
             self._end_capture()
+        self._processes.close()
         return self._user_loop.stop(timeout_s)
 
 
@@ -69,6 +84,7 @@ class LocalRun:
         self,
         user_loop: UserLoop,
         modules: Modules,
+        environment: Environment,
         assignment: Assignment,
         claim: Claim,
         services: RunServices,
@@ -84,6 +100,7 @@ class LocalRun:
             resume_text=claim.resume_text,
             transient=assignment.transient,
             version=assignment.source.version,
+            environment=environment,
             trace=services.trace,
         )
         if lines is not None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextvars
-import linecache
-import sys
 from collections import OrderedDict
 from types import ModuleType
 from typing import Any
 
 from windlass import compat
+from windlass._source_text import SourceText, load_source, unload_source
 from windlass._sources import list_workflows
 from windlass.errors import ImportTimeout, WorkflowNotFoundError
 from windlass.worker._models import Source
@@ -60,33 +59,14 @@ class Modules:
         while len(self._loading) > self._max_modules:
             _, loading = self._loading.popitem(last=False)
             if loading.done() and not loading.exception():
-                unload_module(loading.result())
+                unload_source(loading.result())
 
 
 def load_module(source: Source) -> ModuleType:
-    """Loads a source as a module. Tracebacks show its lines although no file exists."""
+    """Loads an uploaded source as a module."""
     text = base64.b64decode(source.base64).decode("utf-8-sig")
     filename = f"<{source.namespace}/{source.name} version {source.version}>"
-    module = ModuleType(f"windlass_source_{source.id}_{source.version}", None)
-    module.__file__ = filename
-    code = compile(text, filename, "exec", dont_inherit=True)
-    linecache.cache[filename] = (len(text), None, text.splitlines(keepends=True), filename)
-    # Dataclasses and pickle look up their module by name.
-    sys.modules[module.__name__] = module
-    try:
-        exec(code, module.__dict__)
-    except BaseException as error:
-        unload_module(module)
-        if isinstance(error, Exception):
-            raise
-        raise ImportError(f"importing the source would end the process: {error!r}") from error
-    return module
-
-
-def unload_module(module: ModuleType) -> None:
-    """Removes a module from the interpreter."""
-    sys.modules.pop(module.__name__, None)
-    linecache.cache.pop(module.__file__ or "", None)
+    return load_source(SourceText(f"windlass_source_{source.id}_{source.version}", filename, text))
 
 
 def find_workflow(module: ModuleType, source: Source) -> Workflow[Any, Any]:

@@ -30,6 +30,8 @@ class Settings:
     terminal_deadline_s: float = 300.0
     # Processes that run workflows; 0: a thread of the worker.
     children: int = 0
+    # Of each of them, or of the worker, for tasks with the option `process`.
+    task_processes: int = 1
     # 0: no limit.
     max_executions_per_child: int = 0
     max_child_memory_bytes: int = 0

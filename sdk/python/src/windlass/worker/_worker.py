@@ -61,7 +61,9 @@ class Worker:
             ssl=create_ssl_context(self._settings),
         )
         unneeded = ("Accept-Encoding", "Content-Type", "User-Agent")
-        runner = ChildPool(self._settings) if self._settings.children else LocalRunner()
+        runner = (
+            ChildPool(self._settings) if self._settings.children else LocalRunner(self._settings)
+        )
         try:
             await runner.start()
             async with aiohttp.ClientSession(

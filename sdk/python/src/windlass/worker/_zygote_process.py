@@ -87,6 +87,7 @@ class ZygoteProcess:
             "log_format": self._settings.log_format,
             "path": list(self._settings.path),
             "preload": list(self._settings.preload),
+            "task_processes": self._settings.task_processes,
         }
         flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
         command = [sys.executable, *flags, "-m", "windlass.worker._zygote"]
