@@ -74,9 +74,9 @@ test('every replica restarted in turn: no error at a client, no eviction, no tas
         }
   })
   expect(row.evictions).toBe(0)
-  // A gateway that is starved of its processor for a second counts as hung, and what it has just forwarded is
-  // sent again (docs/operations.md): then the machine is too busy for this assertion.
-  if (!logged.some((line) => line.includes('gateway hangs'))) expect(row['tasks run twice']).toBe(0)
+  // Gateways of an earlier release do not tell what they have passed on.
+  if (!EARLIER || !logged.some((line) => line.includes('gateway hangs')))
+    expect(row['tasks run twice']).toBe(0)
 })
 
 test('N4: Redis killed, back with its data: no error at a client', async () => {

@@ -201,6 +201,10 @@ class FakeServer:
         """Sends a frame."""
         self._streams[worker].put_nowait(f"event: {event}\ndata: {data}\n\n".encode())
 
+    def comment(self, worker: str, text: str) -> None:
+        """Sends a comment."""
+        self._streams[worker].put_nowait(f": {text}\n\n".encode())
+
     def close_stream(self, worker: str) -> None:
         """Ends a stream cleanly."""
         self._streams[worker].put_nowait(None)

@@ -236,6 +236,34 @@ async def test_frame_that_is_read_after_a_suspension_is_claimed(
     assert count(server, "/claim/") == 1
 
 
+async def test_frames_that_may_be_old_are_claimed(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    server.comment("w1", "delayed")
+    old = [server.start(source, "hello", x) for x in "abc"]
+    await until(lambda: all(map(has_ended, old)))
+    assert count(server, "/claim/") == 3
+    server.comment("w1", "on time")
+    stored = server.start(source, "hello", "y")
+    await until(lambda: has_ended(stored))
+    assert count(server, "/claim/") == 3
+
+
+async def test_frame_that_is_old_and_taken_back_does_not_run(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    server.comment("w1", "delayed")
+    stored = server.start(source, "gates", ["a"])
+    server.requeue(stored)
+    await until(lambda: count(server, "/claim/") > 0)
+    server.comment("w1", "on time")
+    other = server.start(source, "hello", "x")
+    await until(partial(has_ended, other))
+    assert ledger(tmp_path) == []
+
+
 async def test_secret_is_read_after_the_claim(server: FakeServer, workers: Workers) -> None:
     order: list[str] = []
 

@@ -13,6 +13,7 @@ import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
 import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime, Start } from '@windlass/runtime/process/main'
+import { StallWatch } from '@windlass/runtime/process/stall-watch'
 import * as access from './access.ts'
 import { CancelDelivery } from './engine/cancel-delivery.ts'
 import { ConnectedWorkers } from './engine/connected-workers.ts'
@@ -57,7 +58,9 @@ export const start: Start = async (settings, runtime) => {
   teardown.add('release loop', () => releases.stop())
   const cancelDelivery = new CancelDelivery(executions, workers, log)
   const workflows = new WorkflowCache(catalog)
-  const delivery = new WorkDelivery({ executions, workers, workflows, heartbeats, log })
+  const stalls = new StallWatch()
+  teardown.add('stall watch', () => stalls.stop())
+  const delivery = new WorkDelivery({ executions, workers, workflows, heartbeats, stalls, log })
   teardown.add('metrics', observeFleet({ workers, queue, delivery }))
   const state = { replica_id, workers, queue, heartbeats, registry, sessionLookup, releases }
   const deps = { ...connections, ...state, log }
@@ -114,6 +117,11 @@ function watchGateways(
       log.warn({ gateway }, 'gateway hangs')
       workers.bumpFleetVersion()
       void delivery.releaseUnreachable()
+    },
+    onDelivered(worker_name, connection_generation, bytes) {
+      const worker = workers.get(worker_name)
+      if (worker?.connection_generation === connection_generation)
+        worker.stream.deliveredBytes = bytes
     },
     onRecovered() {
       workers.bumpFleetVersion()

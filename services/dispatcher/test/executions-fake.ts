@@ -134,14 +134,18 @@ export class FakeExecutions {
   }
 
   /** Assigns work through the wait that offers this worker; undefined if none does. */
-  assign(worker_name: string, change: Partial<Execution> = {}): Execution | undefined {
+  assign(
+    worker_name: string,
+    change: Partial<Execution> = {},
+    claim_ms?: number,
+  ): Execution | undefined {
     for (const { offers, answer } of this.waits) {
       const offer = offers.find((one) => one.worker_name === worker_name)
       if (!offer) continue
       const { session_id: worker_session } = offer
       const held = { worker_name, worker_session, claim_generation: 1 }
       const execution = newExecution({ ...held, ...change })
-      answer([{ execution, log: [], resumed: false, execution_token: '' }])
+      answer([{ execution, log: [], resumed: false, execution_token: '', claim_ms }])
       return execution
     }
     return undefined

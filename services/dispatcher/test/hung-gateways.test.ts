@@ -24,7 +24,8 @@ async function sendBeats(port: number, id: string) {
     beats.destroy()
   })
   await once(beats, 'response')
-  return { state, close: () => beats.destroy() }
+  const acknowledge = (text: string) => beats.write(text)
+  return { state, acknowledge, close: () => beats.destroy() }
 }
 
 /** A dispatcher with two workers, each behind a gateway of its own. */
@@ -33,7 +34,8 @@ async function setUp() {
   const { register, streams, executions, name } = system
   const join = async (gateway: string) => {
     const worker = name()
-    const { session_id } = await register({ name: worker, labels: { gateway } })
+    const labels = { gateway }
+    const { session_id } = await register({ name: worker, labels, max_concurrent_executions: 9 })
     const stream = await openStream(streams, worker, session_id, { gateway })
     const frames = () => stream.frames.filter(({ event }) => event === 'execution_scheduled')
     return { name: worker, stream, frames, gateway: await sendBeats(streams, gateway) }
@@ -70,6 +72,43 @@ test('a gateway hangs after a frame: the lease is released unless it is claimed'
   await expect
     .poll(released, { timeout: HANG_MS })
     .toContainEqual({ execution_id: lease?.execution_id, unclaimed_only: true })
+})
+
+/** Assigns an execution to a worker, and waits for its frame. */
+async function deliver({ executions, a }: Awaited<ReturnType<typeof setUp>>) {
+  let execution_id = ''
+  const isAssigned = () => {
+    execution_id ||= executions.assign(a.name)?.execution_id ?? ''
+    return execution_id !== '' && a.stream.text().includes(execution_id)
+  }
+  await expect.poll(isAssigned, { timeout: HANG_MS }).toBe(true)
+  return { execution_id, bytes: Buffer.byteLength(a.stream.text()) }
+}
+
+test('a gateway hangs after two frames, of which one has arrived: only the other is released', async () => {
+  const system = await setUp()
+  const { a, released } = system
+  const generation = a.stream.headers['x-windlass-connection-generation']
+  const first = await deliver(system)
+  a.gateway.acknowledge(`.${generation} ${first.bytes} ${a.name}\n`)
+  const { execution_id } = await deliver(system)
+  a.gateway.state.isBeating = false
+  await expect
+    .poll(released, { timeout: HANG_MS })
+    .toContainEqual({ execution_id, unclaimed_only: true })
+  const ids = released().map((one) => one.execution_id)
+  expect(ids).not.toContain(first.execution_id)
+})
+
+test('an acknowledgement of an earlier stream of the worker: its frame is released', async () => {
+  const system = await setUp()
+  const { a, released } = system
+  const { execution_id, bytes } = await deliver(system)
+  a.gateway.acknowledge(`0 ${bytes} ${a.name}\n`)
+  a.gateway.state.isBeating = false
+  await expect
+    .poll(released, { timeout: HANG_MS })
+    .toContainEqual({ execution_id, unclaimed_only: true })
 })
 
 test('a lease for a worker whose gateway hangs: released, no frame is sent', async () => {

@@ -27,3 +27,34 @@ test('D1: a lease is not answered: other work is leased; a late answer is delive
   resume()
   await expect.poll(() => ids(stream)).toEqual([second.execution_id, first.execution_id])
 })
+
+test('leases are read after a stall of the dispatcher: their workers have to claim', async () => {
+  const { join, publishReady, executions, name } = await startDispatchers()
+  const worker = name()
+  const { stream } = await join({ name: worker, max_concurrent_executions: 9 })
+  const requirement_id = executions.require(anyRequirement)
+  const other = executions.queue(requirement_id)
+  publishReady(requirement_id)
+  await expect.poll(() => ids(stream)).toEqual([other.execution_id])
+  const assign = async () => {
+    let execution_id: string | undefined
+    const isAssigned = () => {
+      execution_id ??= executions.assign(worker, {}, 10_000)?.execution_id
+      return execution_id
+    }
+    await expect.poll(isAssigned).toBeDefined()
+    return execution_id
+  }
+  const claimOf = (id: string | undefined) =>
+    stream.frames
+      .filter(({ event }) => event === 'execution_scheduled')
+      .map(({ data }) => JSON.parse(data ?? ''))
+      .filter(({ context }) => context.execution_id === id)
+      .map(({ claim }) => claim?.timeout)
+  const inTime = await assign()
+  await expect.poll(() => claimOf(inTime)).toEqual([10])
+  const late = await assign()
+  const until = performance.now() + 1_500
+  while (performance.now() < until);
+  await expect.poll(() => claimOf(late)).toEqual([undefined])
+})

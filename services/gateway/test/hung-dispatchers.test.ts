@@ -6,20 +6,27 @@ import { startGateway } from './gateway-fixture.ts'
 const HANG_MS = 30_000
 const OWN = { authorization: 'Bearer session-of-w1' }
 const PING = 'event: ping\ndata: {}\n\n'
+const CONNECTED = ': connected\n\n'
+const GENERATION = 'x-windlass-connection-generation'
+const DISPATCH = `event: execution_scheduled\ndata: {"workflow": "${'x'.repeat(100)}"}\n\n`
 
 /** A stand-in for a dispatcher, whose beats can stop. */
 async function startDispatcher() {
   const beats = new Set<ServerResponse>()
-  /** Number of beats received, and the ids with which streams and requests for beats came. */
-  const received = { beats: 0, ids: [] as unknown[] }
+  /** Number and text of beats received, and the ids with which streams and requests for beats came. */
+  const received = { beats: 0, ids: [] as unknown[], text: '' }
   const streams: ServerResponse[] = []
   const state = { isBeating: true, hasBeats: true }
   const server = createServer((req, res) => {
     received.ids.push(req.headers['x-windlass-gateway'])
-    req.on('data', () => received.beats++)
+    req.on('data', (chunk) => {
+      received.beats++
+      received.text += chunk
+    })
     if (req.url !== '/beats') {
       streams.push(res)
-      res.writeHead(200, { 'content-type': 'text/event-stream' }).write(': connected\n\n')
+      const headers = { 'content-type': 'text/event-stream', [GENERATION]: 7 }
+      res.writeHead(200, headers).write(CONNECTED)
     } else if (state.hasBeats) {
       beats.add(res)
       res.writeHead(200).write('.')
@@ -98,4 +105,31 @@ test('a gateway with worker streams: sends beats to each dispatcher, under the i
     await expect.poll(() => received.beats, { timeout: HANG_MS }).toBeGreaterThan(4)
   const ids = new Set([holder, other].flatMap(({ received }) => received.ids))
   expect([...ids]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)])
+})
+
+test('a frame for a worker: acknowledged to its dispatcher before the next beat', async () => {
+  const { holder, other, received } = await withStream()
+  await expect.poll(() => holder.received.beats, { timeout: HANG_MS }).toBeGreaterThan(1)
+  holder.streams[0]?.write(DISPATCH)
+  await expect.poll(received).toBe(CONNECTED + DISPATCH)
+  const bytes = CONNECTED.length + DISPATCH.length
+  await expect.poll(() => holder.received.text).toMatch(new RegExp(`^[.]+7 ${bytes} w1\n`))
+  expect(other.received.text).not.toContain('w1')
+})
+
+test('a gateway that did not run for a while: marks the frames that it reads then as delayed', async () => {
+  const { holder, received } = await withStream()
+  await expect.poll(() => holder.beats.size, { timeout: HANG_MS }).toBe(1)
+  holder.streams[0]?.write(DISPATCH)
+  await expect.poll(received).toBe(CONNECTED + DISPATCH)
+  holder.streams[0]?.write(DISPATCH)
+  const until = performance.now() + 1_500
+  while (performance.now() < until);
+  const delayed = `: delayed\n\n${DISPATCH}`
+  await expect.poll(received, { timeout: HANG_MS }).toBe(CONNECTED + DISPATCH + delayed)
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  holder.streams[0]?.write(DISPATCH)
+  await expect
+    .poll(received, { timeout: HANG_MS })
+    .toBe(`${CONNECTED}${DISPATCH}${delayed}: on time\n\n${DISPATCH}`)
 })

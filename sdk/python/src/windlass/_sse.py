@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 MAX_FRAME_BYTES = 256 * 1024 * 1024
 
@@ -14,6 +14,8 @@ class Frame:
     event: str
     data: str
     id: str
+    # The last comment before it in the stream.
+    comment: str = field(default="", compare=False)
 
 
 class FrameTooLarge(Exception):
@@ -31,6 +33,7 @@ class Decoder:
         self._is_first_line = True
         self._event = ""
         self._id = ""
+        self._comment = ""
         self._data: list[bytes] = []
         self._has_fields = False
 
@@ -68,6 +71,9 @@ class Decoder:
                 self._data.append(value)
             case b"id":
                 self._id = value.decode(errors="replace")
+            case b"":
+                self._comment = value.decode(errors="replace")
+                return None
             case _:
                 return None
         self._has_fields = True
@@ -77,7 +83,7 @@ class Decoder:
         frame = None
         if self._has_fields:
             data = b"\n".join(self._data).decode(errors="replace")
-            frame = Frame(self._event or "message", data, self._id)
+            frame = Frame(self._event or "message", data, self._id, self._comment)
         self._event, self._id, self._data = "", "", []
         self._has_fields, self._frame_bytes = False, 0
         return frame

@@ -5,6 +5,8 @@ const CHECK_MS = 250
 const HUNG_MS = 1_000
 /** Two beats: a gateway without them is no proof that another one hangs. */
 const FRESH_MS = 600
+/** Connection generation and delivered bytes of a worker's stream, and its name. */
+const ACKNOWLEDGEMENT = /^\.*(\d+) (\d+) (.+)$/
 
 interface BeatingGateway {
   beatMs: number
@@ -16,6 +18,8 @@ export interface GatewayWatchOptions {
   onHung(id: string): void
   /** Runs when a gateway that hung has sent a beat. */
   onRecovered(): void
+  /** Receives the number of bytes of a worker stream that its gateway has passed on. */
+  onDelivered(worker_name: string, connection_generation: number, bytes: number): void
 }
 
 /**
@@ -23,6 +27,8 @@ export interface GatewayWatchOptions {
  * for ours. A gateway that is suspended, or cut off without a reset, takes frames into its buffers, and no
  * worker receives them. Without beats, as from a gateway of an earlier release, none is taken for hung.
  * Nor is one while no other gateway beats: the machine may be busy, and its work could go nowhere else.
+ *
+ * Between the beats come acknowledgements of what was delivered to workers (connected-workers.ts).
  */
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
@@ -49,8 +55,10 @@ export class GatewayWatch {
   follow(id: string, request: IncomingMessage): void {
     const gateway = { beatMs: performance.now(), isHung: false }
     this.#gateways.set(id, gateway)
-    request.on('data', () => {
+    let rest = ''
+    request.on('data', (chunk: Buffer) => {
       gateway.beatMs = performance.now()
+      rest = this.#readAcknowledgements(rest + chunk.toString('latin1'))
       this.#recover(gateway)
     })
     request.on('error', () => {})
@@ -58,6 +66,17 @@ export class GatewayWatch {
       if (this.#gateways.get(id) === gateway) this.#gateways.delete(id)
       this.#recover(gateway)
     })
+  }
+
+  /** Reads complete lines; returns the part of one that is not. Beats are dots before a line. */
+  #readAcknowledgements(text: string): string {
+    const lines = text.split('\n')
+    const rest = lines.pop() ?? ''
+    for (const line of lines) {
+      const [, generation, bytes, name] = ACKNOWLEDGEMENT.exec(line) ?? []
+      if (name) this.#options.onDelivered(name, Number(generation), Number(bytes))
+    }
+    return rest.replace(/^\.+/, '')
   }
 
   #recover(gateway: BeatingGateway): void {

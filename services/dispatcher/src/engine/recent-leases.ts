@@ -14,6 +14,8 @@ export type LeaseId = Pick<
 interface SentLease {
   worker: ConnectedWorker
   lease: LeaseId
+  /** Value of `pushedBytes` of the stream behind its frame. */
+  end: number
   sentMs: number
 }
 
@@ -21,21 +23,25 @@ interface SentLease {
 export class RecentLeases {
   #sent: SentLease[] = []
 
+  /** Adds leases whose frames have just been pushed. */
   add(worker: ConnectedWorker, executions: readonly Execution[]): void {
     const sentMs = performance.now()
+    const end = worker.stream.pushedBytes
     this.#forgetOlder(sentMs - RECENT_MS)
     for (const { execution_id, worker_name, worker_session, claim_generation } of executions) {
       const lease = { execution_id, worker_name, worker_session, claim_generation }
-      this.#sent.push({ worker, lease, sentMs })
+      this.#sent.push({ worker, lease, end, sentMs })
     }
     if (this.#sent.length > MAX_RECENT) this.#sent = this.#sent.slice(-MAX_RECENT)
   }
 
-  /** Removes and returns the leases of workers that match. */
-  take(matches: (worker: ConnectedWorker) => boolean): LeaseId[] {
+  /** Removes and returns the leases of workers that match, except those whose frames have arrived. */
+  takeUndelivered(matches: (worker: ConnectedWorker) => boolean): LeaseId[] {
     this.#forgetOlder(performance.now() - RECENT_MS)
-    const taken = this.#sent.filter(({ worker }) => matches(worker))
-    this.#sent = this.#sent.filter(({ worker }) => !matches(worker))
+    const isTaken = ({ worker, end }: SentLease) =>
+      matches(worker) && (worker.stream.deliveredBytes ?? 0) < end
+    const taken = this.#sent.filter(isTaken)
+    this.#sent = this.#sent.filter((sent) => !isTaken(sent))
     return taken.map(({ lease }) => lease)
   }
 

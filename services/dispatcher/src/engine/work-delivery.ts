@@ -5,6 +5,7 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { RpcClient } from '@windlass/rpc/client'
 import type { Logger } from '@windlass/runtime/process/log'
+import type { StallWatch } from '@windlass/runtime/process/stall-watch'
 import { dispatchFrame } from '../domain/frame.ts'
 import { dispatched } from '../metrics.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
@@ -21,6 +22,7 @@ interface DeliveryDeps {
   workers: ConnectedWorkers
   workflows: WorkflowCache
   heartbeats: HeartbeatBuffer
+  stalls: StallWatch
   log: Logger
 }
 
@@ -29,21 +31,26 @@ interface DeliveryDeps {
  * connected here, is unhealthy, is still reading large frames or is behind a gateway that hangs, is
  * released at once under its own claim generation; one whose frame or release fails returns to the queue
  * at the claim deadline (`claim_timeout`).
+ *
+ * Leases that were read after this process did not run for a while may have been taken back, because no receipt
+ * came for them: their workers have to claim, so that no task runs twice.
  */
 export class WorkDelivery {
   readonly #executions: DeliveryDeps['executions']
   readonly #workers: ConnectedWorkers
   readonly #workflows: WorkflowCache
+  readonly #stalls: StallWatch
   readonly #log: Logger
   readonly #inFlight = new Set<Promise<void>>()
   readonly #extensions: LeaseExtensions
   readonly #recent = new RecentLeases()
   #leases = 0
 
-  constructor({ executions, workers, workflows, heartbeats, log }: DeliveryDeps) {
+  constructor({ executions, workers, workflows, heartbeats, stalls, log }: DeliveryDeps) {
     this.#executions = executions
     this.#workers = workers
     this.#workflows = workflows
+    this.#stalls = stalls
     this.#log = log
     this.#extensions = new LeaseExtensions(executions, log, ({ name, session_id }) =>
       heartbeats.recordProgress({ name, session_id }, performance.now()),
@@ -62,7 +69,8 @@ export class WorkDelivery {
 
   /** Starts to deliver leases; failures are logged, and the claim deadline returns the work. */
   send(leases: readonly Lease[]): void {
-    for (const batch of groupByWorkflow(leases)) {
+    const sent = this.#stalls.mayBeLate ? leases.map(withoutClaim) : leases
+    for (const batch of groupByWorkflow(sent)) {
       this.#leases += batch.leases.length
       const delivery = this.#deliver(batch).finally(() => {
         this.#leases -= batch.leases.length
@@ -72,9 +80,12 @@ export class WorkDelivery {
     }
   }
 
-  /** Releases what was sent a moment ago through gateways that hang, unless it is claimed. */
+  /**
+   * Releases what was sent a moment ago through gateways that hang, unless it is claimed or is known to
+   * have reached its worker, which may run it already.
+   */
   async releaseUnreachable(): Promise<void> {
-    const leases = this.#recent.take((worker) => worker.isGatewayHung)
+    const leases = this.#recent.takeUndelivered((worker) => worker.isGatewayHung)
     if (leases.length === 0) return
     try {
       await this.#release(leases, 'gateway hangs')
@@ -141,6 +152,8 @@ export class WorkDelivery {
     this.#log.info({ worker_names, count: commands.length }, `work released: ${reason}`)
   }
 }
+
+const withoutClaim = (lease: Lease): Lease => ({ ...lease, claim_ms: undefined })
 
 type Leased = Lease & { execution: Execution }
 

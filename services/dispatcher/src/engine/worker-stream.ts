@@ -25,6 +25,7 @@ const HEADERS = {
   Connection: 'keep-alive',
   'X-Accel-Buffering': 'no',
 }
+const CONNECTED = ': connected\n\n'
 const CHUNK_BYTES = 65_536
 /** High-water mark: above it the worker is not offered for work; cancels and pings are still sent. */
 const HIGH_WATER_BYTES = 1_048_576
@@ -42,7 +43,9 @@ export class WorkerStream {
   readonly #pingTimer: NodeJS.Timeout
   #unsent: Buffer[] = []
   #unsentBytes = 0
-  #pushedBytes = 0
+  #pushedBytes = CONNECTED.length
+  /** Bytes that the gateway is known to have passed on; undefined before its first acknowledgement. */
+  deliveredBytes: number | undefined
   #stallTimer: NodeJS.Timeout | undefined
   #endReason: EndReason | undefined
   readonly #onEnd: OnEnd
@@ -52,7 +55,7 @@ export class WorkerStream {
     this.#stallMs = stall_ms
     this.#onEnd = onEnd
     response.writeHead(200, HEADERS)
-    response.write(': connected\n\n')
+    response.write(CONNECTED)
     response.on('drain', () => this.#onDrain())
     response.on('close', () => this.#finish('disconnected'))
     this.#pingTimer = setInterval(() => this.#sendPing(), ping_ms)
@@ -67,7 +70,7 @@ export class WorkerStream {
     return this.#endReason !== undefined
   }
 
-  /** All bytes of frames so far, sent or buffered. */
+  /** All bytes so far, sent or buffered. */
   get pushedBytes(): number {
     return this.#pushedBytes
   }

@@ -73,7 +73,12 @@ export class DispatcherStreams {
       const upstream = await this.#connect(url, ctx, owner)
       if (!upstream) continue
       for (const each of this.#urls) this.#watch(each)
-      const proxy = new WorkerProxy(url, upstream, ctx, this.#stalledMs)
+      const proxy = new WorkerProxy(url, upstream, ctx, {
+        stalledMs: this.#stalledMs,
+        isDelayed: () => this.#watches.get(proxy.url)?.mayBeDelayed === true,
+        onDelivered: (delivered) => this.#watches.get(proxy.url)?.acknowledge(delivered),
+        worker_name: owner.worker_name,
+      })
       const open = { proxy, ctx, owner, isMoving: false }
       this.#open.add(open)
       const leftBy = await proxy.copy()

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { StallWatch } from '@windlass/runtime/process/stall-watch'
 
 /** Also the interval of our beats. */
 const CHECK_MS = 250
@@ -11,22 +12,35 @@ const RECONNECT_MS = 500
 /** Pause after a dispatcher that sends no beats; a rolling update may replace it at any time. */
 const UNSUPPORTED_PAUSE_MS = 30_000
 
+/** A worker stream whose bytes are acknowledged to its dispatcher. */
+export interface AcknowledgedStream {
+  worker_name: string
+  generation: number
+  /** Bytes of the dispatcher's stream that the socket of the worker has taken. */
+  readonly deliveredBytes: number
+}
+
 /**
  * Watches one dispatcher by the beats that it sends on a connection of their own. A dispatcher that is
  * suspended, or cut off without a reset, sends none, and no stream from it would show that before its
  * next ping. One that is gone closes its connections, and is not reported here.
  *
  * Sends beats too, in the body of the request, by which the dispatcher notices that this process hangs.
+ * Between them it writes how many bytes of each worker stream have been delivered, a line for each stream
+ * that has passed something on in a turn of the event loop: when the beats stop, the dispatcher sends only
+ * those frames to other workers that are not known to have arrived.
  */
 export class DispatcherWatch {
   readonly #open: () => ClientRequest
   readonly #onHung: () => void
   readonly #timer: NodeJS.Timeout
+  readonly #stalls = new StallWatch()
   #reconnecting: NodeJS.Timeout | undefined
   #request: ClientRequest | undefined
   /** Undefined while no beats are expected. */
   #beatMs: number | undefined
   #checkedMs = performance.now()
+  #unacknowledged = new Set<AcknowledgedStream>()
   isHung = false
 
   /** `open` begins the request for beats; `onHung` runs at each check while the dispatcher hangs. */
@@ -43,8 +57,24 @@ export class DispatcherWatch {
     return this.#beatMs !== undefined && performance.now() - this.#beatMs < FRESH_MS
   }
 
+  /**
+   * True if bytes that are read now may have been sent so long ago that the dispatcher took this process
+   * for hung, and gave the work to other workers: after a suspension, or while its own beats are missing.
+   */
+  get mayBeDelayed(): boolean {
+    if (this.#stalls.mayBeLate) return true
+    return this.#beatMs !== undefined && performance.now() - this.#beatMs > FRESH_MS
+  }
+
+  /** Tells the dispatcher at the end of this turn of the event loop what a stream has delivered. */
+  acknowledge(stream: AcknowledgedStream): void {
+    if (this.#unacknowledged.size === 0) setImmediate(() => this.#sendAcknowledgements())
+    this.#unacknowledged.add(stream)
+  }
+
   stop(): void {
     clearInterval(this.#timer)
+    this.#stalls.stop()
     clearTimeout(this.#reconnecting)
     this.#request?.removeAllListeners('close').destroy()
   }
@@ -81,12 +111,29 @@ export class DispatcherWatch {
     // This process was suspended or busy: the beats of that time are still to be read.
     const wasLate = nowMs - this.#checkedMs > 2 * CHECK_MS
     this.#checkedMs = nowMs
-    const request = this.#request
-    if (request && !request.destroyed && !request.writableNeedDrain) request.write(BEAT)
+    this.#write(BEAT)
+    this.#sendAcknowledgements()
     if (this.#beatMs === undefined) return
     if (wasLate) this.#beatMs = nowMs
     if (nowMs - this.#beatMs < HUNG_MS) return
     this.isHung = true
     this.#onHung()
+  }
+
+  #sendAcknowledgements(): void {
+    if (this.#unacknowledged.size === 0) return
+    const lines = [...this.#unacknowledged].map(
+      ({ generation, deliveredBytes, worker_name }) =>
+        `${generation} ${deliveredBytes} ${worker_name}\n`,
+    )
+    // Kept for the next check otherwise.
+    if (this.#write(lines.join(''))) this.#unacknowledged.clear()
+  }
+
+  #write(text: string): boolean {
+    const request = this.#request
+    if (!request || request.destroyed || request.writableNeedDrain) return false
+    request.write(text)
+    return true
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { RequestContext } from '../http/request-context.ts'
+import type { AcknowledgedStream } from './dispatcher-watch.ts'
 
 /** Response headers of the dispatcher that are forwarded to the worker. */
 const FORWARDED_HEADERS = [
@@ -10,27 +11,51 @@ const FORWARDED_HEADERS = [
 ] as const
 const GENERATION_HEADER = 'x-windlass-connection-generation'
 const FRAME_END = '\n\n'
+/** Comments before frames that may be old, and before those that are not any more (docs/worker-protocol.md). */
+const DELAYED = ': delayed\n\n'
+const ON_TIME = ': on time\n\n'
+/** Shorter pieces contain no dispatch, but pings, of which a large fleet gets many. */
+const MIN_ACKNOWLEDGED_BYTES = 64
+
+export interface WorkerProxyOptions {
+  worker_name: string
+  /** Time in which the worker reads nothing, after which the stream ends. */
+  stalledMs: number
+  /** True while the dispatcher may have given the work of frames that arrive to another worker. */
+  isDelayed(): boolean
+  /** Runs after bytes have been delivered. */
+  onDelivered(stream: AcknowledgedStream): void
+}
 
 /**
  * The stream of one worker, copied byte for byte from a dispatcher. It can move to the stream of
  * another dispatcher between two frames; the worker does not notice.
  */
-export class WorkerProxy {
+export class WorkerProxy implements AcknowledgedStream {
   /** Base URL of the dispatcher. */
   url: string
   readonly #ctx: RequestContext
-  readonly #stalledMs: number
+  readonly #options: WorkerProxyOptions
   #upstream: IncomingMessage
   /** The last bytes that were copied. */
   #tail = FRAME_END
+  /** Bytes of the current dispatcher's stream that were copied. */
+  #copiedBytes = 0
+  /** The last mark said that what follows may be old. */
+  #isMarkedDelayed = false
   #isEndedHere = false
   #moving: Promise<void> | undefined
 
   /** Starts to copy the answer of the dispatcher at `url`. */
-  constructor(url: string, upstream: IncomingMessage, ctx: RequestContext, stalledMs: number) {
+  constructor(
+    url: string,
+    upstream: IncomingMessage,
+    ctx: RequestContext,
+    options: WorkerProxyOptions,
+  ) {
     this.url = url
     this.#ctx = ctx
-    this.#stalledMs = stalledMs
+    this.#options = options
     this.#upstream = upstream
     const { res, id } = ctx
     const head = FORWARDED_HEADERS.flatMap((name) => {
@@ -46,13 +71,25 @@ export class WorkerProxy {
     return Number(this.#upstream.headers[GENERATION_HEADER] ?? 0)
   }
 
+  get worker_name(): string {
+    return this.#options.worker_name
+  }
+
+  /** A lower bound: what the socket has not taken contains bytes of the encoding too. */
+  get deliveredBytes(): number {
+    return Math.max(0, this.#copiedBytes - this.#ctx.res.writableLength)
+  }
+
   /** Copies to the end; resolves to `worker` only if the worker's connection ended first. */
   copy(): Promise<'worker' | 'server'> {
     const { res } = this.#ctx
-    res.on('drain', () => this.#upstream.resume())
+    res.on('drain', () => {
+      this.#upstream.resume()
+      this.#options.onDelivered(this)
+    })
     // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected
     // here.
-    res.setTimeout(this.#stalledMs, () => {
+    res.setTimeout(this.#options.stalledMs, () => {
       if (res.writableLength === 0) return
       this.#isEndedHere = true
       res.destroy()
@@ -78,12 +115,21 @@ export class WorkerProxy {
     const previous = this.#upstream
     this.#upstream = upstream
     this.url = url
+    this.#copiedBytes = 0
     this.#attach(upstream)
     previous.destroy()
   }
 
   get #canMove(): boolean {
     return this.#tail === FRAME_END && !this.#isEndedHere && !this.#ctx.isClosed
+  }
+
+  /** Tells the worker between two frames when those that follow may be old, or are not any more. */
+  #markDelay(): void {
+    const isDelayed = this.#options.isDelayed()
+    if (isDelayed === this.#isMarkedDelayed || this.#tail !== FRAME_END) return
+    this.#isMarkedDelayed = isDelayed
+    this.#ctx.res.write(isDelayed ? DELAYED : ON_TIME)
   }
 
   #attach(upstream: IncomingMessage): void {
@@ -96,8 +142,11 @@ export class WorkerProxy {
     }
     upstream.on('data', (chunk: Buffer) => {
       if (!isCurrent()) return
+      this.#markDelay()
+      this.#copiedBytes += chunk.length
       this.#tail = (this.#tail + chunk.subarray(-2).toString('latin1')).slice(-2)
       if (!res.write(chunk)) upstream.pause()
+      else if (chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.onDelivered(this)
     })
     // Both run before `close` of the worker's connection if the dispatcher, the link to it, or this
     // process ended the stream.

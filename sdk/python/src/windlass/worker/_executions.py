@@ -58,8 +58,11 @@ class Executions:
     def __len__(self) -> int:
         return len(self._running) + len(self._claiming)
 
-    def accept(self, assignment: Assignment) -> None:
-        """Claims and runs an execution, or releases it if the worker is full or draining."""
+    def accept(self, assignment: Assignment, is_delayed: bool = False) -> None:
+        """Claims and runs an execution, or releases it if the worker is full or draining.
+
+        `is_delayed`: its frame may be old.
+        """
         delivery = assignment.delivery
         if delivery is not None and self._is_repeated(delivery.claim):
             return
@@ -72,7 +75,7 @@ class Executions:
         elif assignment.execution_id not in self._claiming:
             # Set before the task starts: the next frame may be in the same chunk.
             self._claiming[assignment.execution_id] = False
-            self._spawn(self._process(assignment))
+            self._spawn(self._process(assignment, is_delayed))
 
     def cancel(self, cancellation: Cancellation) -> None:
         """Cancels an execution that is claimed here or is being claimed."""
@@ -114,10 +117,10 @@ class Executions:
         if not task.cancelled() and (error := task.exception()):
             log.error("failed to process execution", exc_info=error)
 
-    async def _process(self, assignment: Assignment) -> None:
+    async def _process(self, assignment: Assignment, is_delayed: bool) -> None:
         execution_id = assignment.execution_id
         try:
-            claim = await self._obtain_claim(assignment)
+            claim = await self._obtain_claim(assignment, is_delayed)
         finally:
             cancelled = self._claiming.pop(execution_id)
         if claim is None:
@@ -149,10 +152,10 @@ class Executions:
                 del self._running[execution_id]
                 self._api.forget(execution_id)
 
-    async def _obtain_claim(self, assignment: Assignment) -> Claim | None:
+    async def _obtain_claim(self, assignment: Assignment, is_delayed: bool) -> Claim | None:
         delivery = assignment.delivery
-        # The age of a frame that waited in the socket is not known.
-        if delivery is None or self._suspensions.may_be_late:
+        # The age of a frame that waited in a socket is not known: its work may be elsewhere by now.
+        if delivery is None or is_delayed or self._suspensions.may_be_late:
             return await self._claim(assignment.execution_id)
         if time.monotonic() - delivery.received_at > delivery.timeout_s:
             log.warning("execution %s was not begun in time", assignment.execution_id)

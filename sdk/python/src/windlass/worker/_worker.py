@@ -29,6 +29,9 @@ from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
 
+# Comment of a gateway before frames that may be old.
+DELAYED = "delayed"
+
 MAX_CONNECTIONS = 128
 # Shorter than common server limits for idle connections: the client closes them, so that the server
 # cannot close one at the moment of its reuse.
@@ -128,7 +131,7 @@ class Worker:
                 case Ping():
                     self._send_pong(api, health)
                 case Assignment() as assignment:
-                    executions.accept(assignment)
+                    executions.accept(assignment, is_delayed=frame.comment == DELAYED)
                 case Cancellation() as cancellation:
                     executions.cancel(cancellation)
 
