@@ -11,11 +11,14 @@ export class StatusError extends Error {
   readonly status: number
   /** The body as it came. */
   readonly body: string
+  /** Wait that the server asked for with Retry-After, in milliseconds; undefined: none. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(status: number, body: string) {
+  constructor(status: number, body: string, retryAfter?: string | null) {
     super(`HTTP error: ${status} - ${body}`)
     this.status = status
     this.body = body
+    this.retryAfterMs = toRetryAfterMs(retryAfter ?? '')
   }
 
   /** The server's reason as a sentence, or undefined if the body is not an error of the API. */
@@ -42,3 +45,9 @@ export class RequestTimeoutError extends Error {
 export class ResponseError extends Error {
   override readonly name = 'ResponseError'
 }
+
+const MAX_RETRY_AFTER_S = 3_600
+
+/** Reads the number of seconds; the API sends no dates. */
+const toRetryAfterMs = (text: string) =>
+  /^\d{1,9}$/.test(text) ? Math.min(Number(text), MAX_RETRY_AFTER_S) * 1_000 : undefined

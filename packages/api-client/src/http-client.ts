@@ -32,6 +32,8 @@ export interface ApiCaller {
   signal: AbortSignal
   /** Called with the headers of each answer, before its body is read. */
   onHeaders?: (headers: Headers) => void
+  /** Called when a stream begins: the server has accepted the request, and may send nothing for long. */
+  onOpen?: () => void
 }
 
 export interface ApiClient {
@@ -83,6 +85,7 @@ export function createApiClient(serverUrl: string): ApiClient {
       const limit = new TimeLimit(request.timeoutMs ?? SILENCE_MS, caller.signal)
       try {
         const response = await send(base, request, { ...caller, signal: limit.signal }, STREAM_TYPE)
+        caller.onOpen?.()
         yield* toServerSentEvents(response, () => limit.restart())
       } catch (error) {
         throw toTypedError(error)
@@ -106,7 +109,10 @@ async function send(
   const url = `${base}${path}${toSearch(query)}`
   const response = await fetch(url, { method, headers, body, signal, redirect: 'error' })
   onHeaders?.(response.headers)
-  if (!response.ok) throw new StatusError(response.status, await readText(response))
+  if (!response.ok) {
+    const retryAfter = response.headers.get('retry-after')
+    throw new StatusError(response.status, await readText(response), retryAfter)
+  }
   return response
 }
 
