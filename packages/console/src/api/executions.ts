@@ -13,6 +13,9 @@ export interface ExecutionRow {
   finished_at?: string | null
   /** First line of the error. */
   error?: string | null
+  created_by?: string
+  /** Grows with every change. */
+  revision?: number
 }
 
 export interface ExecutionPage {

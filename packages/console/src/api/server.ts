@@ -65,10 +65,18 @@ export async function read<T>(path: string, query: Query = {}, signal?: AbortSig
   return JSON.parse(await send({ method: 'GET', path, query }, signal)) as T
 }
 
+interface FollowOptions {
+  after?: string | undefined
+  query?: Query
+  signal: AbortSignal
+  /** Called when the server has accepted the request. */
+  onOpen?: (() => void) | undefined
+}
+
 /** Follows an event stream; `after` is the id of the last event that was seen. */
 export const follow = (
   path: string,
-  { after, query, signal }: { after?: string; query?: Query; signal: AbortSignal },
+  { after, query, signal, onOpen }: FollowOptions,
 ): AsyncGenerator<ServerSentEvent> =>
   client.stream(
     { method: 'GET', path, query },
@@ -76,6 +84,7 @@ export const follow = (
       authorization: undefined,
       headers: after ? { ...HEADERS, 'last-event-id': after } : HEADERS,
       signal,
+      onOpen,
     },
   )
 

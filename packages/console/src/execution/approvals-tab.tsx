@@ -1,5 +1,6 @@
 import { listApprovalsOf } from '../api/approvals.ts'
 import { useQuery } from '../api/use-query.ts'
+import { lists } from '../live/feed.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 
@@ -9,6 +10,7 @@ const EVERY_MS = 5_000
 export function ApprovalsTab({ id }: { id: string }) {
   const answer = useQuery(`approvals of ${id}`, (signal) => listApprovalsOf(id, signal), {
     every: EVERY_MS,
+    live: lists.approvals,
   })
   return (
     <Loaded answer={answer}>

@@ -2,6 +2,7 @@ import { getHistory } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
 import { viewOf } from '../format/states.ts'
 import { millis } from '../format/time.ts'
+import { lists } from '../live/feed.ts'
 import { changed, executionAddress, wholeOf } from '../location/address.ts'
 import type { Place } from '../location/location.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -21,7 +22,7 @@ export function TickList({ id, place: { path, query } }: { id: string; place: Pl
   const answer = useQuery(
     `history ${id} ${offset}`,
     (signal) => getHistory(id, { limit: PAGE, offset }, signal),
-    { every: offset === 0 ? EVERY_MS : undefined },
+    offset === 0 ? { every: EVERY_MS, live: lists.schedules } : {},
   )
   return (
     <section class="page-body" aria-label="History">

@@ -1,5 +1,6 @@
 import { listApprovals } from '../api/approvals.ts'
 import { useQuery } from '../api/use-query.ts'
+import { lists } from '../live/feed.ts'
 import { changed } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ApprovalList } from '../ui/approval-list.tsx'
@@ -20,7 +21,7 @@ export function ApprovalsScreen({ place: { query } }: ScreenProps) {
   const answer = useQuery(
     `approvals ${status}`,
     (signal) => listApprovals({ status, limit: String(LIMIT) }, signal),
-    { every: EVERY_MS },
+    { every: EVERY_MS, live: lists.approvals },
   )
   return (
     <Page title="Approvals">

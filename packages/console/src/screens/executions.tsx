@@ -1,7 +1,7 @@
-import { type ExecutionPage, listExecutions } from '../api/executions.ts'
-import { useQuery } from '../api/use-query.ts'
+import type { ExecutionPage } from '../api/executions.ts'
 import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
+import { type LiveExecutions, useLiveExecutions } from '../live/use-live-executions.ts'
 import { changed, wholeOf } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -16,9 +16,10 @@ import { useHeldRows } from './held-rows.ts'
 
 const PATH = 'executions'
 const PAGE = 50
-const EVERY_MS = 2_000
+const MAX_PAGE = 1_000
 
 const Overview = lazy(async () => (await import('../overview/overview.tsx')).Overview)
+const SavedViews = lazy(async () => (await import('../views/saved-views.tsx')).SavedViews)
 const BulkPanel = lazy(async () => (await import('../bulk/bulk-panel.tsx')).BulkPanel)
 const SelectionPanel = lazy(
   async () => (await import('../bulk/selection-panel.tsx')).SelectionPanel,
@@ -32,24 +33,39 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
   const filter = Object.fromEntries(
     FILTERS.map((name) => [name, query.get(name) ?? undefined] as const),
   )
-  const asked = { ...filter, limit: String(PAGE), offset: String(offset) }
-  const key = `executions ${JSON.stringify(asked)}`
-  const answer = useQuery(key, (signal) => listExecutions(asked, signal), { every: EVERY_MS })
+  const limit = wholeOf(query.get('limit'), PAGE, MAX_PAGE) || PAGE
+  const page = { limit: String(limit), offset: String(offset) }
+  const answer = useLiveExecutions(filter, page)
+  const key = JSON.stringify([filter, page])
   const isFiltered = FILTERS.some((name) => filter[name])
   return (
     <Page
       title="Executions"
-      aside={answer.data && <span class="count">{totalOf(answer.data)}</span>}
+      aside={
+        answer.data && (
+          <>
+            <span class="count">{totalOf(answer.data)}</span>
+            <LiveMark isLive={answer.isLive} />
+          </>
+        )
+      }
       actions={<ExportMenu filter={filter} />}
     >
       <ExecutionFilters query={query} />
+      <SavedViews screen={PATH} query={query} />
       <Overview query={query} />
       {isFiltered && (
         <BulkPanel key={JSON.stringify(filter)} filter={filter} onDone={answer.refresh} />
       )}
       <Loaded answer={answer} lines={12}>
-        {(page) => <List key={key} {...{ page, query, isFiltered }} onDone={answer.refresh} />}
+        {() => <List key={key} {...{ answer, query, isFiltered, isFirst: offset === 0 }} />}
       </Loaded>
+      {answer.skipped > 0 && (
+        <p class="stale">
+          {count(answer.skipped)} changes were too many to follow one by one: the list is read again
+          every 2 seconds meanwhile.
+        </p>
+      )}
       {answer.data?.cut && (
         <p class="stale">The search ended at its bound: narrow it with a workflow or a time.</p>
       )}
@@ -70,15 +86,16 @@ const totalOf = ({ total, total_exact = true }: ExecutionPage) =>
   `${total_exact ? '' : 'more than '}${count(total)}`
 
 interface ListProps {
-  page: ExecutionPage
+  answer: LiveExecutions
   query: URLSearchParams
   isFiltered: boolean
-  onDone: () => void
+  isFirst: boolean
 }
 
-function List({ page, query, isFiltered, onDone }: ListProps) {
+function List({ answer, query, isFiltered, isFirst }: ListProps) {
   // On later pages rows move when others arrive; on the first one new rows wait to be shown.
-  const { rows, waiting, show } = useHeldRows(page.executions, page.offset === 0)
+  const { update, refresh } = answer
+  const { rows, waiting, show } = useHeldRows(answer.rows, { holds: isFirst, update })
   if (rows.length === 0) return <NoRows isFiltered={isFiltered} />
   const chosen = new Set(query.get('selected')?.split(',') ?? [])
   const choose = (ids: readonly string[], isChosen: boolean) => {
@@ -95,18 +112,32 @@ function List({ page, query, isFiltered, onDone }: ListProps) {
         <SelectionPanel
           rows={selected}
           onClear={() => navigate(changed(PATH, query, { selected: undefined }))}
-          onDone={onDone}
+          onDone={refresh}
         />
       )}
       {waiting > 0 && (
         <button type="button" class="new-rows" onClick={show}>
-          {waiting} new
+          {waiting === answer.data?.limit ? `${waiting} or more` : waiting} new
         </button>
       )}
       <ExecutionTable rows={rows} selection={{ chosen, onChoose: choose }} />
     </>
   )
 }
+
+/** How the list is kept up to date. */
+const LiveMark = ({ isLive }: { isLive: boolean }) => (
+  <span
+    class="live-mark"
+    title={
+      isLive
+        ? 'Changes appear as they happen.'
+        : 'There is no stream of changes now: the list is read every 2 seconds.'
+    }
+  >
+    {isLive ? 'live' : 'read every 2 s'}
+  </span>
+)
 
 function NoRows({ isFiltered }: { isFiltered: boolean }) {
   if (isFiltered)

@@ -8,6 +8,7 @@ import { listWorkers } from '../api/workers.ts'
 import { listWorkflows } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
 import { Charts } from '../home/charts.tsx'
+import { lists } from '../live/feed.ts'
 import { address, startAddress } from '../location/address.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
@@ -25,13 +26,14 @@ const useCount = (state: string) =>
   useQuery(
     `count ${state}`,
     async (signal) => (await listExecutions({ state, limit: '1' }, signal)).total,
-    { every: EVERY_MS },
+    { every: EVERY_MS, live: lists.executions },
   )
 
 /** What runs, what waits, what failed, and what needs a person. */
 export function HomeScreen() {
   const recent = useQuery('recent', (signal) => listExecutions({ limit: String(RECENT) }, signal), {
     every: EVERY_MS,
+    live: lists.executions,
   })
   return (
     <Page title="Home">
@@ -58,7 +60,7 @@ function Tiles() {
   const queued = useCount('SCHEDULED')
   const paused = useCount('PAUSED')
   const failed = useCount('FAILED')
-  const workers = useQuery('workers', listWorkers, { every: EVERY_MS })
+  const workers = useQuery('workers', listWorkers, { every: EVERY_MS, live: lists.workers })
   const online = workers.data?.filter(({ status }) => status === 'online').length
   const states = [
     ['Running', 'RUNNING', running, 'run'],
@@ -106,9 +108,12 @@ function NeedsPerson() {
   const waiting = useQuery(
     'approvals pending',
     (signal) => listApprovals({ status: 'pending', limit: '100' }, signal),
-    { every: EVERY_MS },
+    { every: EVERY_MS, live: lists.approvals },
   )
-  const schedules = useQuery('schedules', listSchedules, { every: SLOW_MS })
+  const schedules = useQuery('schedules', listSchedules, {
+    every: SLOW_MS,
+    live: lists.schedules,
+  })
   const approvals = waiting.data?.approvals ?? []
   const failing = schedules.data?.filter((one) => one.failure_count > 0) ?? []
   const queue = useQuery('queue', readQueue, { every: SLOW_MS })
@@ -133,7 +138,7 @@ function NeedsPerson() {
 
 /** The three steps to a first run; each is marked when it is done. */
 function FirstSteps() {
-  const workers = useQuery('workers', listWorkers, { every: EVERY_MS })
+  const workers = useQuery('workers', listWorkers, { every: EVERY_MS, live: lists.workers })
   const workflows = useQuery('workflows', listWorkflows, { every: EVERY_MS })
   const [first] = workflows.data ?? []
   const isOnline = workers.data?.some(({ status }) => status === 'online') ?? false

@@ -9,6 +9,7 @@ import {
 import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
 import { clock, millis } from '../format/time.ts'
+import { lists } from '../live/feed.ts'
 import { workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { ruleOf } from '../schedules/rule.ts'
@@ -31,6 +32,7 @@ const EVERY_MS = 10_000
 export function ScheduleScreen({ rest: [id = ''], place }: ScreenProps) {
   const answer = useQuery(`schedule ${id}`, (signal) => getSchedule(id, signal), {
     every: EVERY_MS,
+    live: lists.schedules,
   })
   const { data } = answer
   return (

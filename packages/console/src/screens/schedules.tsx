@@ -2,6 +2,7 @@ import { createSchedule, listSchedules, type ScheduleRow } from '../api/schedule
 import { useQuery } from '../api/use-query.ts'
 import { millis } from '../format/time.ts'
 import { fieldText } from '../format/words.ts'
+import { lists } from '../live/feed.ts'
 import { changed, scheduleAddress, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { ForecastTab } from '../schedules/forecast.tsx'
@@ -27,7 +28,7 @@ const TABS = [
 /** All schedules that the caller may read, and the runs of the next seven days. */
 export function SchedulesScreen({ place: { query } }: ScreenProps) {
   const tab = query.get('tab') ?? 'list'
-  const answer = useQuery('schedules', listSchedules, { every: EVERY_MS })
+  const answer = useQuery('schedules', listSchedules, { every: EVERY_MS, live: lists.schedules })
   return (
     <Page title="Schedules" aside={answer.data && <span class="count">{answer.data.length}</span>}>
       <Tabs

@@ -5,6 +5,7 @@ import { useQuery } from '../api/use-query.ts'
 import { getWorker, slotsOf, type WorkerRow } from '../api/workers.ts'
 import { bytes, count, millis } from '../format/time.ts'
 import { Charts } from '../home/charts.tsx'
+import { lists } from '../live/feed.ts'
 import { address } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
@@ -22,6 +23,7 @@ const EVERY_MS = 3_000
 export function WorkerScreen({ rest: [name = ''] }: ScreenProps) {
   const answer = useQuery(`worker ${name}`, (signal) => getWorker(name, signal), {
     every: EVERY_MS,
+    live: lists.workers,
   })
   return (
     <Page title={name} aside={answer.data && <StatusBadge status={answer.data.status} />}>
@@ -88,7 +90,7 @@ function WorkerExecutions({ name }: { name: string }) {
   const answer = useQuery(
     `executions of worker ${name}`,
     (signal) => listWorkerExecutions(name, query, signal),
-    { every: EVERY_MS },
+    { every: EVERY_MS, live: lists.executions },
   )
   return (
     <section class="page-body" aria-label="Executions of the worker">

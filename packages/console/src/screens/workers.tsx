@@ -1,6 +1,7 @@
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers, slotsOf, type WorkerRow } from '../api/workers.ts'
 import { bytes, millis } from '../format/time.ts'
+import { lists } from '../live/feed.ts'
 import { workerAddress } from '../location/address.ts'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
@@ -14,7 +15,7 @@ const EVERY_MS = 3_000
 
 /** All workers that the caller may see, with what they hold and what they have. */
 export function WorkersScreen() {
-  const answer = useQuery('workers', listWorkers, { every: EVERY_MS })
+  const answer = useQuery('workers', listWorkers, { every: EVERY_MS, live: lists.workers })
   const online = answer.data?.filter(({ status }) => status === 'online').length
   return (
     <Page title="Workers" aside={answer.data && <span class="count">{online} online</span>}>

@@ -2,6 +2,7 @@ import { listExecutions } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, listVersions, sourceOf, type Workflow } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
+import { lists } from '../live/feed.ts'
 import { address, startAddress, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -102,7 +103,7 @@ function Recent({ workflow: { namespace, name } }: { workflow: Workflow }) {
   const answer = useQuery(
     `recent ${namespace}/${name}`,
     (signal) => listExecutions(query, signal),
-    { every: EVERY_MS },
+    { every: EVERY_MS, live: lists.executions },
   )
   return (
     <Loaded answer={answer}>

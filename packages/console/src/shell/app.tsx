@@ -2,7 +2,9 @@ import { StatusError } from '@windlass/api-client/errors'
 import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useMe } from '../api/me.ts'
-import { forgetAnswers, SESSION_ENDED } from '../api/use-query.ts'
+import { SESSION_ENDED } from '../api/session-ended.ts'
+import { forgetAnswers } from '../api/use-query.ts'
+import { runFeed } from '../live/feed.ts'
 import { segmentsOf } from '../location/address.ts'
 import { type Place, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
@@ -75,15 +77,17 @@ export function App() {
   const place = usePlace()
   const [first = '', ...rest] = segmentsOf(place.path)
   const name = screenOf(first, rest)
-  const { error, refresh } = useMe()
+  const { data, error, refresh } = useMe()
   const isKnown = error === undefined
   useEffect(() => {
     if (!isKnown) return
     window.addEventListener(SESSION_ENDED, refresh)
     return () => window.removeEventListener(SESSION_ENDED, refresh)
   }, [isKnown, refresh])
-  if (error instanceof StatusError && error.status === 401)
-    return <SignIn onSignedIn={() => renew(refresh)} />
+  const isSignedOut = error instanceof StatusError && error.status === 401
+  const mayRead = data !== undefined && !isSignedOut
+  useEffect(() => (mayRead ? runFeed() : undefined), [mayRead])
+  if (isSignedOut) return <SignIn place={place} onSignedIn={() => renew(refresh)} />
   return (
     <Shell place={place} current={BELOW[first] ?? first}>
       <Opened name={name} rest={rest} place={place} />

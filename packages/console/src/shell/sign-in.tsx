@@ -1,11 +1,13 @@
 import { StatusError } from '@windlass/api-client/errors'
 import { useState } from 'preact/hooks'
 import { sendRepeatable } from '../api/server.ts'
+import type { Place } from '../location/location.ts'
 import { FailureText } from '../ui/failure-text.tsx'
 import { refusalOf } from '../ui/feedback.tsx'
+import { IssuerLink } from './issuer-link.tsx'
 
 /** Asks for an API key once; the server answers with a cookie, and the key is forgotten here. */
-export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
+export function SignIn({ place, onSignedIn }: { place: Place; onSignedIn: () => void }) {
   const [isBusy, setBusy] = useState(false)
   const [failure, setFailure] = useState('')
   const submit = async (event: SubmitEvent) => {
@@ -30,6 +32,7 @@ export function SignIn({ onSignedIn }: { onSignedIn: () => void }) {
     <main class="sign-in">
       <form class="card" onSubmit={submit}>
         <h1>Sign in to Windlass</h1>
+        <IssuerLink place={place} />
         <p class="faint">
           With an API key. It is sent once; the browser keeps a session that ends with the key.
         </p>

@@ -74,10 +74,13 @@ export const Loading = ({ lines = 6 }: { lines?: number }) => (
 /** Says that what is shown is old, and since when. */
 function Stale({ error, readAt }: { error: Error; readAt: number | undefined }) {
   const now = useNow()
+  const { title, text } = problemOf(error)
+  const isForbidden = error instanceof StatusError && error.status === 403
   return (
     <p class="stale" role="status">
       <Icon name="warning" />
-      {problemOf(error).title}. What you see was read {readAt ? ago(readAt, now) : 'before'}.
+      {title}
+      {isForbidden && `: ${text}`}. What you see was read {readAt ? ago(readAt, now) : 'before'}.
     </p>
   )
 }

@@ -1,0 +1,116 @@
+import { StatusError } from '@windlass/api-client/errors'
+import { backoffMs } from '../live/backoff.ts'
+import { SESSION_ENDED } from './session-ended.ts'
+
+/** Answers that asking again does not change. */
+const isFinal = (error: unknown) =>
+  error instanceof StatusError && [400, 401, 403, 404, 422].includes(error.status)
+
+/**
+ * Repeats a request: by time, on changes, or both; never two at a time, not while the page is hidden, and
+ * slower after failures.
+ */
+export class Poll {
+  readonly #load: (signal: AbortSignal) => Promise<void>
+  readonly #fail: (error: Error) => void
+  readonly #every: () => number | undefined
+  readonly #stopped = new AbortController()
+  #timer: number | undefined
+  #failures = 0
+  #retryAfterMs: number | undefined
+  #running = false
+  #repeat = false
+  #endedAt = Number.NEGATIVE_INFINITY
+  /** When a change asks for the next request. */
+  #dueAt: number | undefined
+
+  /** `every` returns the milliseconds between two requests; undefined: none by time. */
+  constructor(
+    load: (signal: AbortSignal) => Promise<void>,
+    fail: (error: Error) => void,
+    every: () => number | undefined,
+  ) {
+    this.#load = load
+    this.#fail = fail
+    this.#every = every
+    document.addEventListener('visibilitychange', this.#onVisible)
+    this.now()
+  }
+
+  readonly #onVisible = () => {
+    const isBehind = this.#dueAt !== undefined || this.#every() !== undefined
+    if (!document.hidden && isBehind) this.now()
+  }
+
+  now(): void {
+    if (this.#running) this.#repeat = true
+    else void this.#run()
+  }
+
+  /** Reads once more because of a change, not sooner than `gapMs` after the last answer. */
+  soon(gapMs: number): void {
+    // A request that runs may have been answered before the change.
+    const from = this.#running ? performance.now() : this.#endedAt
+    const at = Math.max(performance.now(), from + gapMs)
+    this.#dueAt = Math.min(at, this.#dueAt ?? at)
+    this.plan()
+  }
+
+  /** Sets the time of the next request, after a change of what decides about it. */
+  plan(): void {
+    if (this.#running || this.#stopped.signal.aborted) return
+    clearTimeout(this.#timer)
+    if (this.#repeat) return void this.#run()
+    const at = this.#nextAt()
+    if (at === undefined || document.hidden) return
+    this.#timer = window.setTimeout(() => this.now(), Math.max(0, at - performance.now()))
+  }
+
+  #nextAt(): number | undefined {
+    // A request that failed for a reason that may pass is repeated, also where nothing is polled.
+    if (this.#failures > 0) {
+      const { failures, retryAfterMs } = {
+        failures: this.#failures,
+        retryAfterMs: this.#retryAfterMs,
+      }
+      return this.#endedAt + Math.max(this.#every() ?? 0, backoffMs({ failures, retryAfterMs }))
+    }
+    const every = this.#every()
+    const byTime = every === undefined ? Number.POSITIVE_INFINITY : this.#endedAt + every
+    const at = Math.min(byTime, this.#dueAt ?? Number.POSITIVE_INFINITY)
+    return at === Number.POSITIVE_INFINITY ? undefined : at
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer)
+    this.#running = true
+    this.#repeat = false
+    this.#dueAt = undefined
+    const { signal } = this.#stopped
+    try {
+      await this.#load(signal)
+      this.#failures = 0
+    } catch (error) {
+      if (signal.aborted) return
+      this.#onFailure(error)
+    } finally {
+      this.#running = false
+      this.#endedAt = performance.now()
+    }
+    this.plan()
+  }
+
+  #onFailure(error: unknown): void {
+    const status = error instanceof StatusError ? error.status : undefined
+    if (status === 401) window.dispatchEvent(new Event(SESSION_ENDED))
+    this.#failures = isFinal(error) ? 0 : this.#failures + 1
+    this.#retryAfterMs = error instanceof StatusError ? error.retryAfterMs : undefined
+    this.#fail(error as Error)
+  }
+
+  stop(): void {
+    document.removeEventListener('visibilitychange', this.#onVisible)
+    clearTimeout(this.#timer)
+    this.#stopped.abort()
+  }
+}

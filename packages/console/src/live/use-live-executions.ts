@@ -1,0 +1,36 @@
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { type ExecutionPage, type ExecutionRow, listExecutions } from '../api/executions.ts'
+import type { Query } from '../api/server.ts'
+import { type Answer, useQuery } from '../api/use-query.ts'
+import { feed } from './feed.ts'
+import { LiveRows } from './live-rows.ts'
+
+const EVERY_MS = 2_000
+
+export interface LiveExecutions extends Answer<ExecutionPage> {
+  /** Rows of the page as they are now. */
+  rows: readonly ExecutionRow[]
+  isLive: boolean
+  /** Changes since the last read that were too many to be sent. */
+  skipped: number
+  update: (row: ExecutionRow) => ExecutionRow | undefined
+}
+
+const NONE: readonly ExecutionRow[] = []
+
+/** Reads a page of executions, whose rows then change by events; without a stream it is polled. */
+export function useLiveExecutions(filter: Query, page: Query): LiveExecutions {
+  const key = `executions ${JSON.stringify([filter, page])}`
+  const source = useMemo(() => new LiveRows(feed, filter), [key])
+  const answer = useQuery(
+    key,
+    (signal) => source.read(() => listExecutions({ ...filter, ...page }, signal)),
+    { every: EVERY_MS, live: source },
+  )
+  const [changes, setChanges] = useState(0)
+  useEffect(() => source.watch(() => setChanges((count) => count + 1)), [source])
+  const { data } = answer
+  const rows = useMemo(() => (data ? source.rowsOf(data) : NONE), [data, source, changes])
+  const { isLive, skipped, latest: update } = source
+  return { ...answer, rows, isLive, skipped, update }
+}

@@ -1,0 +1,100 @@
+import { useState } from 'preact/hooks'
+import { useQuery } from '../api/use-query.ts'
+import { deleteView, listViews, type SavedView, saveView } from '../api/views.ts'
+import { FailureText } from '../ui/failure-text.tsx'
+import { Icon } from '../ui/icon.tsx'
+import { Link } from '../ui/link.tsx'
+import { useAct } from '../ui/use-act.ts'
+import { viewQuery } from './view-query.ts'
+
+const MAX_NAME_CHARS = 100
+
+interface Props {
+  /** Path of the screen, under which its views are saved. */
+  screen: string
+  query: URLSearchParams
+}
+
+/** Views of a screen that the caller has saved: an address each, in every browser. */
+export function SavedViews({ screen, query }: Props) {
+  const { data, refresh } = useQuery('views', listViews)
+  const { isBusy, failure, act } = useAct()
+  const views = data?.filter((view) => view.screen === screen) ?? []
+  const shown = viewQuery(query)
+  const current = views.find((view) => viewQuery(new URLSearchParams(view.query)) === shown)
+  const change = (request: () => Promise<unknown>) => act(() => request().then(refresh))
+  const isSavable = data !== undefined && shown !== '' && !current
+  if (views.length === 0 && !isSavable) return null
+  return (
+    <div class="filters">
+      {views.length > 0 && (
+        <nav class="chips" aria-label="Saved views">
+          {views.map((view) => (
+            <Link
+              key={view.name}
+              to={`${screen}?${view.query}`}
+              class="chip"
+              aria-current={view === current ? 'true' : undefined}
+            >
+              <bdi>{view.name}</bdi>
+            </Link>
+          ))}
+        </nav>
+      )}
+      {current && (
+        <button
+          type="button"
+          class="quiet"
+          disabled={isBusy}
+          onClick={() => change(() => deleteView(current.name))}
+        >
+          <Icon name="close" /> Delete the view
+        </button>
+      )}
+      {isSavable && (
+        <SaveForm
+          isBusy={isBusy}
+          onSave={(name) => change(() => saveView({ name, screen, query: shown }))}
+        />
+      )}
+      <FailureText text={failure} />
+    </div>
+  )
+}
+
+interface SaveProps {
+  isBusy: boolean
+  onSave: (name: SavedView['name']) => Promise<void>
+}
+
+function SaveForm({ isBusy, onSave }: SaveProps) {
+  const [isOpen, setOpen] = useState(false)
+  if (!isOpen)
+    return (
+      <button type="button" class="quiet" onClick={() => setOpen(true)}>
+        <Icon name="plus" /> Save this view
+      </button>
+    )
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault()
+    const form = event.currentTarget as HTMLFormElement
+    const name = String(new FormData(form).get('name') ?? '').trim()
+    if (name === '') return
+    await onSave(name)
+    setOpen(false)
+  }
+  return (
+    <form class="filters" onSubmit={submit}>
+      <label class="text-filter">
+        <span>Name of the view</span>
+        <input name="name" required maxLength={MAX_NAME_CHARS} autoComplete="off" />
+      </label>
+      <button type="submit" disabled={isBusy}>
+        Save
+      </button>
+      <button type="button" class="quiet" onClick={() => setOpen(false)}>
+        Do not save
+      </button>
+    </form>
+  )
+}
