@@ -61,7 +61,7 @@ export class SharedFeed {
   #isLeading = false
   /** When the leader's last message arrived. */
   #messageAt = Number.NEGATIVE_INFINITY
-  /** As follower: the leader's state is known. */
+  /** Follower only: the leader's state is known. */
   #hasJoined = false
   #channel: Channel | undefined
   #taking: AbortController | undefined
@@ -135,7 +135,7 @@ export class SharedFeed {
     await this.#deps.read({ after: this.#cursor, signal, onEvents, onState })
   }
 
-  /** As leader: gives events to the readers of this tab and to the other tabs. */
+  /** Leader only: gives events to the readers of this tab and to the other tabs. */
   #pass(events: readonly ListEvent[], cursor: string | undefined): void {
     this.#cursor = cursor ?? this.#cursor
     if (events.length === 0) return
