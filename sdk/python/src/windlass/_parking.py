@@ -16,6 +16,10 @@ The run knows its waits (`sleep`, retry delays, `call`) and counts its running t
   the limit would pass unseen,
 - no thread of an earlier attempt still runs.
 
+A run that only waits for calls is offered to the worker after EARLY_S. The worker accepts while it
+has no free slot: what the run waits for may need that slot. So parents on a full worker do not hold
+their slots for `after_s`, and where a slot is free, nothing is parked that ends within `after_s`.
+
 The run is then closed as on a shutdown, its entries are sent, and the execution is released with
 the earliest time and the executions that it waits for. The next worker replays the log up to the
 same waits; a sleep and a retry delay take their start from the log, a call finds the execution
@@ -54,6 +58,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 SETTLE_S = 0.02
 # A call that an earlier run awaited already is waited for at least so long.
 AGAIN_S = 0.5
+# A call that lasts longer holds no slot of a full worker. Most short calls end within this time.
+EARLY_S = 0.1
 # A timer of the body, or a thread, prevents parking; looked at again after this time.
 RECHECK_S = 1.0
 # The server accepts so many; the others are awaited when one of these has ended.
@@ -88,6 +94,13 @@ class _Wait:
     parkable_at: float
     until: float = _NEVER
     execution_id: str | None = None
+    # On a full worker; the future whose end makes the wait parkable.
+    early_at: float = _NEVER
+    patience: asyncio.Future[None] | None = None
+
+    def earliest(self) -> float:
+        """Returns the earliest time at which a full worker may park the run."""
+        return min(self.parkable_at, self.early_at)
 
 
 def only_awaits(func: F) -> F:
@@ -123,19 +136,26 @@ class Parking:
         self._run = run
         self._after_s: float | None = None
         self._on_park: Callable[[WakeCondition], None] | None = None
+        self._on_waiting: Callable[[], None] | None = None
         self._claimed: tuple[datetime, float] | None = None
         self._busy = 0
         self._waits: set[_Wait] = set()
         self._timer: asyncio.TimerHandle | None = None
 
-    def enable(self, after_s: float, on_park: Callable[[WakeCondition], None]) -> None:
+    def enable(
+        self,
+        after_s: float,
+        on_park: Callable[[WakeCondition], None],
+        on_waiting: Callable[[], None] | None = None,
+    ) -> None:
         """Calls `on_park` once the run only waits. Called in the run's event loop.
 
-        A transient run is never parked: it cannot continue.
+        `on_waiting` is called when `park_early` would park it before. A transient run is never
+        parked: it cannot continue.
         """
         if self._run.context.is_transient:
             return
-        self._after_s, self._on_park = after_s, on_park
+        self._after_s, self._on_park, self._on_waiting = after_s, on_park, on_waiting
         self._claimed = self._server_time(), asyncio.get_running_loop().time()
 
     @contextmanager
@@ -182,18 +202,29 @@ class Parking:
             return await result
         loop = asyncio.get_running_loop()
         patience_s = max(min(self._after_s, AGAIN_S), self._after_s - waited_s)
-        tasks = [loop.create_task(result), loop.create_task(_sleep(patience_s))]
-        wait = _Wait(_NEVER)
+        early_s = min(patience_s, EARLY_S if waited_s < EARLY_S else AGAIN_S)
+        awaited, patience = loop.create_task(result), loop.create_future()
+        timer = loop.call_later(patience_s, _finish, patience, context=_no_run())
+        wait = _Wait(_NEVER, early_at=loop.time() + early_s, patience=patience)
         try:
             with self._waiting(wait):
-                await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-                if not tasks[0].done():
+                await asyncio.wait([awaited, patience], return_when=asyncio.FIRST_COMPLETED)
+                if not awaited.done():
                     await self._make_parkable(wait, find_id)
-                value: Any = await tasks[0]
-                return value  # type: ignore[no-any-return]
+                return await awaited
         finally:
-            for task in tasks:
-                task.cancel()
+            timer.cancel()
+            awaited.cancel()
+
+    def park_early(self) -> None:
+        """Parks the run if it still only waits, without waiting until `after_s` has passed."""
+        now = asyncio.get_running_loop().time()
+        if self._after_s is None or self._busy:
+            return
+        if all(wait.earliest() <= now for wait in self._waits):
+            for wait in self._waits:
+                if wait.patience is not None:
+                    _finish(wait.patience)
 
     def stop(self) -> None:
         """Never parks from now on."""
@@ -230,14 +261,21 @@ class Parking:
             self._timer = None
         if self._after_s is None or self._busy or not self._waits:
             return
-        at = max(wait.parkable_at for wait in self._waits)
+        at, action = max(wait.parkable_at for wait in self._waits), self._park
+        if at == _NEVER:
+            at, action = max(wait.earliest() for wait in self._waits), self._offer
         if at < _NEVER:
             now = asyncio.get_running_loop().time()
-            self._set_timer(max(at, now) + SETTLE_S)
+            self._set_timer(max(at, now) + SETTLE_S, action)
 
-    def _set_timer(self, at: float) -> None:
+    def _set_timer(self, at: float, action: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_at(at, self._park, context=_no_run())
+        self._timer = loop.call_at(at, action, context=_no_run())
+
+    def _offer(self) -> None:
+        self._timer = None
+        if self._on_waiting is not None and not self._run.is_closed:
+            self._on_waiting()
 
     def _park(self) -> None:
         loop = asyncio.get_running_loop()
@@ -245,7 +283,7 @@ class Parking:
         if self._run.is_closed or self._run.is_cancelled or self._on_park is None:
             return
         if self._run.has_threads or _has_timer(loop, self._run):
-            self._set_timer(loop.time() + RECHECK_S)
+            self._set_timer(loop.time() + RECHECK_S, self._park)
             return
         condition = self._condition()
         self.stop()

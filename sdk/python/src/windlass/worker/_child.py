@@ -204,7 +204,11 @@ class ChildRun:
         """Starts the run; `end` is called once it has ended."""
         self._workflow_run = WorkflowRun(modules, self._source, self._run, end)
         if self._park_after_s is not None:
-            self._workflow_run.enable_parking(self._park_after_s, self._on_park)
+            self._workflow_run.enable_parking(
+                self._park_after_s,
+                self._on_park,
+                lambda: self._send(FrameKind.WAITING, self._number, b""),
+            )
         self._workflow_run.begin()
 
     def _send_span(self, record: SpanRecord) -> None:
@@ -222,6 +226,8 @@ class ChildRun:
                 self._run.close()
                 self._journal.abandon()
                 self._workflow_run.stop(closing=True)
+            case FrameKind.PARK_EARLY:
+                self._workflow_run.park_early()
             case FrameKind.ANSWER:
                 self._services.on_answer(json.loads(frame.payload))
             case FrameKind.TAKEN:

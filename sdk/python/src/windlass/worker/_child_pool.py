@@ -33,6 +33,9 @@ Length (4 bytes), kind (1), number of the execution in the worker (4), payload (
     ANSWER     result or error -------------->
     TAKEN      n entries are in checkpoints ->      the run waits while 10,000 are not
     CANCEL, ABORT --------------------------->
+               <-------------  WAITING      the run only waits
+    PARK_EARLY ------------------------------>      no slot is free: it parks if it still waits
+               <-------------  PARK         its condition; the end follows
                <-------------  END          the run has ended; its entries came before
     PROBE ----------------------------------->
                <-------------  PROBED       the loop of this child is not blocked
@@ -93,6 +96,7 @@ import os
 import signal
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from itertools import count
 
 from windlass.worker._child_process import ChildProcess
@@ -148,10 +152,11 @@ class ChildPool:
         services: RunServices,
         progress: ProgressBuffer,
         lines: LineBuffer | None,
+        on_waiting: Callable[[], None],
     ) -> RemoteRun:
         """Creates the run of a claimed execution."""
         number = next(self._run_numbers)
-        return RemoteRun(self, number, assignment, claim, services, progress, lines)
+        return RemoteRun(self, number, assignment, claim, services, progress, lines, on_waiting)
 
     def assign(self, run: RemoteRun) -> ChildProcess:
         """Returns the child for a run: one of its own, or the one with the fewest executions."""

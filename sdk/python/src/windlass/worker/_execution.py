@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections.abc import Callable
 
 from windlass._trace import Attributes, current_traceparent
 from windlass.domain.events import ExecutionEventType as E
@@ -31,7 +32,14 @@ class Execution:
     another worker, or this worker released it.
     """
 
-    def __init__(self, worker_context: WorkerContext, assignment: Assignment, claim: Claim) -> None:
+    def __init__(
+        self,
+        worker_context: WorkerContext,
+        assignment: Assignment,
+        claim: Claim,
+        on_waiting: Callable[[Execution], None],
+    ) -> None:
+        """`on_waiting` is called when `park_early` would park the execution."""
         loop = asyncio.get_running_loop()
         self.execution_id = claim.context.execution_id
         self.generation = claim.generation
@@ -61,7 +69,7 @@ class Execution:
             self._span.trace if self._span else None,
         )
         self._run = worker_context.runner.create_run(
-            assignment, claim, services, self._progress, self._lines
+            assignment, claim, services, self._progress, self._lines, lambda: on_waiting(self)
         )
         self._outbox = self._run.outbox
         self._is_lost = False
@@ -115,6 +123,10 @@ class Execution:
     def cancel(self) -> None:
         """Cancels the workflow on request of the server."""
         self._run.cancel()
+
+    def park_early(self) -> None:
+        """Parks the execution if it still only waits."""
+        self._run.park_early()
 
     def stop_and_release(self) -> None:
         """Stops the run. The remaining entries are still sent; then the execution is released."""

@@ -48,6 +48,8 @@ class Executions:
         self._running: dict[str, Execution] = {}
         # Executions being claimed; True if cancellation was requested in the meantime.
         self._claiming: dict[str, bool] = {}
+        # Executions that only wait and have not been parked.
+        self._waiting: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_draining = False
         # Highest claim generation of executions that were received lately.
@@ -76,6 +78,7 @@ class Executions:
             # Set before the task starts: the next frame may be in the same chunk.
             self._claiming[assignment.execution_id] = False
             self._spawn(self._process(assignment, is_delayed))
+            self._park_if_full()
 
     def cancel(self, cancellation: Cancellation) -> None:
         """Cancels an execution that is claimed here or is being claimed."""
@@ -92,6 +95,7 @@ class Executions:
     async def drain(self, timeout_s: float) -> None:
         """Accepts no more work, waits `timeout_s` for running executions and releases the rest."""
         self._is_draining = True
+        self._park_if_full()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=timeout_s)
         for execution in list(self._running.values()):
@@ -106,6 +110,22 @@ class Executions:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
+
+    def _on_waiting(self, execution: Execution) -> None:
+        if self._running.get(execution.execution_id) is execution:
+            self._waiting.add(execution)
+            self._park_if_full()
+
+    def _park_if_full(self) -> None:
+        """Without a free slot, or while draining, parks all executions that only wait.
+
+        All of them: only the server knows how many of the slots queued work could use.
+        """
+        slots = self._settings.max_concurrent_executions
+        if self._is_draining or 0 < slots <= len(self):
+            waiting, self._waiting = self._waiting, set()
+            for execution in waiting:
+                execution.park_early()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -131,7 +151,7 @@ class Executions:
             running.supersede()
         if claim.generation is not None:
             self._remember(execution_id, int(claim.generation))
-        execution = Execution(self._worker_context, assignment, claim)
+        execution = Execution(self._worker_context, assignment, claim, self._on_waiting)
         self._running[execution_id] = execution
         if cancelled:
             execution.cancel()
@@ -148,6 +168,7 @@ class Executions:
         finally:
             duration_s = time.monotonic() - started_at
             self.statistics.record_end(RunEnd(execution.outcome, duration_s, execution.startup_s))
+            self._waiting.discard(execution)
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
                 self._api.forget(execution_id)

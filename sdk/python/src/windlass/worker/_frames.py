@@ -26,6 +26,7 @@ class FrameKind(IntEnum):
     TAKEN = 5  # number of entries that the worker has taken since the last TAKEN
     PROBE = 6
     STORED = 7  # number of entries that the server has stored, after a FLUSH
+    PARK_EARLY = 8
     # Child to worker
     READY = 16
     ENTRY = 17  # the state after the entry, a line end, the entry's JSON
@@ -38,6 +39,7 @@ class FrameKind(IntEnum):
     FLUSH = 24  # number of entries so far; STORED follows once they are stored
     SPAN = 25  # JSON of a span that has ended
     LINE = 26  # JSON of a captured line
+    WAITING = 27  # the run only waits; a PARK_EARLY would park it
 
 
 class InvalidFrame(Exception):

@@ -56,10 +56,18 @@ class LocalRunner:
         services: RunServices,
         progress: ProgressBuffer,
         lines: LineBuffer | None,
+        on_waiting: Callable[[], None],
     ) -> LocalRun:
         """Creates the run of a claimed execution."""
         return LocalRun(
-            self._user_loop, self._modules, self._environment, assignment, claim, services, lines
+            self._user_loop,
+            self._modules,
+            self._environment,
+            assignment,
+            claim,
+            services,
+            lines,
+            on_waiting,
         )
 
     def probe(self) -> float:
@@ -89,9 +97,12 @@ class LocalRun:
         claim: Claim,
         services: RunServices,
         lines: LineBuffer | None,
+        on_waiting: Callable[[], None],
     ) -> None:
         self._user_loop = user_loop
-        self.outbox = Outbox(asyncio.get_running_loop(), user_loop.loop)
+        self._worker_loop = asyncio.get_running_loop()
+        self._on_waiting = on_waiting
+        self.outbox = Outbox(self._worker_loop, user_loop.loop)
         self._run = Run(
             claim.context,
             self.outbox,
@@ -107,7 +118,9 @@ class LocalRun:
             self._run.capture = Capture(lines.add)
         self._workflow_run = WorkflowRun(modules, assignment.source, self._run, self.outbox.close)
         if services.park_after_s is not None:
-            self._workflow_run.enable_parking(services.park_after_s, self._on_park)
+            self._workflow_run.enable_parking(
+                services.park_after_s, self._on_park, self._on_waiting_in_user_thread
+            )
 
     def start(self) -> None:
         """Schedules the run in the user's event loop."""
@@ -122,5 +135,12 @@ class LocalRun:
         self._run.close()
         self._user_loop.call(lambda: self._workflow_run.stop(closing=True))
 
+    def park_early(self) -> None:
+        """Parks the run if it still only waits."""
+        self._user_loop.call(self._workflow_run.park_early)
+
     def _on_park(self, condition: WakeCondition) -> None:
         self.condition = condition
+
+    def _on_waiting_in_user_thread(self) -> None:
+        self._worker_loop.call_soon_threadsafe(self._on_waiting)

@@ -106,6 +106,7 @@ class RemoteRun:
         services: RunServices,
         progress: ProgressBuffer,
         lines: LineBuffer | None,
+        on_waiting: Callable[[], None],
     ) -> None:
         self.number = number
         self.execution_id = claim.context.execution_id
@@ -121,6 +122,7 @@ class RemoteRun:
         self._services = services
         self._progress = progress
         self._lines = lines
+        self._on_waiting = on_waiting
         self._child: ChildProcess | None = None
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
@@ -155,6 +157,10 @@ class RemoteRun:
         self._child.end_if_idle()
         self._set_timer(ABORT_GRACE_S, self._on_abort_ignored)
 
+    def park_early(self) -> None:
+        """Parks the run if it still only waits."""
+        self.send(FrameKind.PARK_EARLY)
+
     def send(self, kind: FrameKind, payload: bytes = b"") -> None:
         """Sends a frame about this run, unless it has ended."""
         if self._child is not None and self.number in self._child.runs:
@@ -178,6 +184,9 @@ class RemoteRun:
             case FrameKind.DROP_CALL:
                 if call := self._calls.get(int(frame.payload)):
                     call.cancel()
+            case FrameKind.WAITING:
+                if not self.is_abandoned:
+                    self._on_waiting()
             case FrameKind.PARK:
                 if not self.is_abandoned:
                     self.condition = WakeCondition.from_wire(loads(frame.payload))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from windlass._parking import WakeCondition
@@ -30,6 +31,9 @@ class RunHandle(Protocol):
     def abort(self) -> None:
         """Stops the workflow without recording anything more."""
 
+    def park_early(self) -> None:
+        """Parks the run if it still only waits, however short the wait was so far."""
+
 
 class Runner(Protocol):
     """Runs workflows, in a thread of the worker or in child processes."""
@@ -48,8 +52,12 @@ class Runner(Protocol):
         services: RunServices,
         progress: ProgressBuffer,
         lines: LineBuffer | None,
+        on_waiting: Callable[[], None],
     ) -> RunHandle:
-        """Creates the run of a claimed execution; `lines` gets what its code writes."""
+        """Creates the run of a claimed execution; `lines` gets what its code writes.
+
+        `on_waiting` is called in the worker's loop when `park_early` would park the run.
+        """
 
     def probe(self) -> float:
         """Probes the loops of user code; returns how long none of them has answered, in seconds."""

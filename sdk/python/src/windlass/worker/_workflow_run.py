@@ -31,17 +31,31 @@ class WorkflowRun:
         self._entered = False
         self._park_after_s: float | None = None
         self._on_park: Callable[[WakeCondition], None] | None = None
+        self._on_waiting: Callable[[], None] | None = None
 
-    def enable_parking(self, after_s: float, on_park: Callable[[WakeCondition], None]) -> None:
-        """Ends the run and calls `on_park` once it only waits. Called before `begin`."""
+    def enable_parking(
+        self,
+        after_s: float,
+        on_park: Callable[[WakeCondition], None],
+        on_waiting: Callable[[], None],
+    ) -> None:
+        """Ends the run and calls `on_park` once it only waits. Called before `begin`.
+
+        `on_waiting` is called when `park_early` would end it before.
+        """
         if not self._run.is_transient:
             self._park_after_s, self._on_park = after_s, on_park
+            self._on_waiting = on_waiting
 
     def begin(self) -> None:
         """Starts the run."""
         self._task = asyncio.get_running_loop().create_task(self._work())
         if self._park_after_s is not None:
-            self._run.parking.enable(self._park_after_s, self._park)
+            self._run.parking.enable(self._park_after_s, self._park, self._on_waiting)
+
+    def park_early(self) -> None:
+        """Ends the run if it still only waits."""
+        self._run.parking.park_early()
 
     def stop(self, *, closing: bool) -> None:
         """Cancels the workflow, which may clean up; if `closing`, it can record nothing more."""
