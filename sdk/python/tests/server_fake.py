@@ -327,6 +327,8 @@ class FakeServer:
         self._mark_claimed(stored)
         stored.checkpoints.append(body)
         stored.checkpoint_texts.append(await request.text())
+        if "lines_in_checkpoints" in self.features:
+            self._store_lines(stored, body.get("captured_lines") or {"first": 0, "lines": []})
         known = {(event["id"], event["type"]) for event in stored.events}
         stored.events += [e for e in body["events"] if (e["id"], e["type"]) not in known]
         if stored.state != "CANCELLING" or body["state"] in TERMINAL:
@@ -369,10 +371,12 @@ class FakeServer:
         stored = self.executions[request.match_info["id"]]
         if refusal := self._fence(request, stored):
             return refusal
-        body = await request.json()
+        self._store_lines(stored, await request.json())
+        return web.json_response({"status": "ok"})
+
+    def _store_lines(self, stored: StoredExecution, body: dict[str, Any]) -> None:
         for number, line in enumerate(body["lines"], body["first"]):
             stored.lines[stored.generation, number] = line
-        return web.json_response({"status": "ok"})
 
     async def _pong(self, request: web.Request) -> web.Response:
         self.pongs.append(await request.json())

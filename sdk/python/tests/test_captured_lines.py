@@ -102,7 +102,7 @@ async def crashes(ctx: ExecutionContext[None]):
 
 @pytest.fixture
 def features(server: FakeServer) -> None:
-    server.features = ["captured_lines", "parking"]
+    server.features = ["captured_lines", "lines_in_checkpoints", "parking"]
 
 
 def lines_of(stored: StoredExecution) -> list[str]:
@@ -137,6 +137,51 @@ async def test_prints_and_records_each_line_is_stored_with_its_task_level_and_lo
     assert failure.splitlines()[-1] == "ValueError: out of stock"
     started = {event["source_id"] for event in stored.events if event["type"] == "TASK_STARTED"}
     assert {line["task_id"] for line in stored.lines.values()} == {"", *started}
+
+
+def line_requests(server: FakeServer) -> list[str]:
+    return [path for _, path in server.requests if "/logs/" in path]
+
+
+@pytest.mark.usefixtures("features")
+async def test_a_short_execution_its_last_checkpoint_carries_its_lines(
+    server: FakeServer, workers: Workers
+) -> None:
+    await workers.start()
+    stored = server.start(SOURCE, "writes_too_much", 3)
+    await until(is_terminal(stored))
+    assert lines_of(stored) == ["0", "1", "2", "still captured"]
+    assert line_requests(server) == []
+
+
+@pytest.mark.usefixtures("features")
+async def test_a_last_checkpoint_whose_answer_is_lost_no_line_is_stored_twice(
+    server: FakeServer, workers: Workers
+) -> None:
+    async def lose(request: web.Request) -> web.StreamResponse | None:
+        if "/checkpoint/" not in request.path or "captured_lines" not in await request.text():
+            return None
+        server.faults.remove(lose)
+        server._store_lines(stored, (await request.json())["captured_lines"])
+        return web.json_response({"detail": "try again"}, status=503)
+
+    server.faults.append(lose)
+    await workers.start()
+    stored = server.start(SOURCE, "writes_too_much", 3)
+    await until(is_terminal(stored))
+    assert lines_of(stored) == ["0", "1", "2", "still captured"]
+
+
+@pytest.mark.usefixtures("features")
+async def test_a_server_whose_checkpoints_carry_no_lines_they_are_stored_before_the_end(
+    server: FakeServer, workers: Workers
+) -> None:
+    server.features.remove("lines_in_checkpoints")
+    await workers.start()
+    stored = server.start(SOURCE, "writes_too_much", 3)
+    await until(is_terminal(stored))
+    assert lines_of(stored) == ["0", "1", "2", "still captured"]
+    assert len(line_requests(server)) == 1
 
 
 @pytest.mark.usefixtures("features")
@@ -198,6 +243,7 @@ async def test_an_answer_that_is_lost_the_request_is_repeated_and_no_line_is_sto
         await server._lines(request)
         return web.json_response({"detail": "try again"}, status=503)
 
+    server.features.remove("lines_in_checkpoints")
     server.faults.append(lose)
     await workers.start()
     stored = server.start(SOURCE, "writes_too_much", 3)

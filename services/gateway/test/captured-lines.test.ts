@@ -55,6 +55,26 @@ test('lines of a held execution: stored under its claim; malformed ones are refu
   expect(appended).toHaveLength(1)
 })
 
+test('lines of a checkpoint: stored before its events; malformed ones are dropped', async () => {
+  const { appended, executions, json, id } = await setup()
+  const report = {
+    ...{ workflow_id: 'w', workflow_namespace: 'default', workflow_name: 'hello' },
+    ...{ execution_id: id, state: 'RUNNING', events: [] },
+  }
+  const send = async (captured_lines: unknown) => {
+    const path = `/workers/w1/checkpoint/${id}`
+    return (await json('POST', path, { ...report, captured_lines })).status
+  }
+  const kinds = () => executions.commands.map(({ body }) => body?.$case)
+  expect(await send({ first: 3, lines: [LINE] })).toBe(200)
+  expect(appended).toMatchObject([{ execution_id: id, first: 3, lines: [LINE] }])
+  expect(kinds().slice(-2)).toEqual(['verify', 'checkpoint'])
+  const malformed = [{ first: 4, lines: [{ ...LINE, level: 'info' }] }, [], null, 'text']
+  for (const lines of malformed) expect(await send(lines)).toBe(200)
+  expect(appended).toHaveLength(1)
+  expect(kinds().filter((kind) => kind === 'checkpoint')).toHaveLength(1 + malformed.length)
+})
+
 test('the lines of an execution: in pages, from a level on, of one task', async () => {
   const { call, send, id, reads } = await setup()
   await send(0, LINE, { ...LINE, level: 3 }, { ...LINE, level: 60 })

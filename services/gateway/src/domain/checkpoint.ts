@@ -10,6 +10,7 @@ export interface Report {
   state: string
   output_json: string | undefined
   events: NewEvent[]
+  lines_json: string | undefined
 }
 
 const MAX_EVENTS = 50_000
@@ -36,6 +37,7 @@ export function readCheckpoint(text: string): Report {
     state,
     output_json: members.get('output'),
     events: readEvents(members.get('events')),
+    lines_json: members.get('captured_lines'),
   }
 }
 

@@ -2,23 +2,20 @@ import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
 import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
-import type { Bus } from '@windlass/runtime/nats/bus'
 import { z } from 'zod'
 import type { ClaimAnswers } from '../clients/claim-answers.ts'
-import type { ExecutionsClient } from '../clients/executions-client.ts'
 import type { HeartbeatClient } from '../clients/heartbeats.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages } from '../domain/progress.ts'
 import { context, summary } from '../domain/views.ts'
 import { optionalJson, workerReport } from '../route/body.ts'
 import { route } from '../route/route.ts'
+import { appendLinesOfCheckpoint, CapturedLines, type LineDeps } from './append-lines.ts'
 import { claimHolderOf } from './claim-holder.ts'
 import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
 
-export interface Deps {
-  bus: Bus
+export interface Deps extends LineDeps {
   claimAnswers: ClaimAnswers
-  executions: ExecutionsClient
   heartbeats: HeartbeatClient
 }
 
@@ -87,6 +84,8 @@ const Checkpoint = z
         }),
       )
       .optional(),
+    /** Lines that the code wrote before these events; as in the request for lines alone. */
+    captured_lines: CapturedLines.optional(),
   })
   .meta({ id: 'Checkpoint' })
 
@@ -103,14 +102,17 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
         msg: 'is not the execution of the path',
         type: 'value_error',
       })
-    const { state, output_json, events } = body
+    const { state, output_json, events, lines_json } = body
+    const writer = claimHolderOf(resolved, ctx, execution_id)
+    if (lines_json !== undefined)
+      await appendLinesOfCheckpoint(deps, execution_id, writer, lines_json)
     const { execution } = await deps.executions.submit({
       execution_id,
       traceparent: ctx.traceparent,
       with_log: false,
       body: {
         $case: 'checkpoint',
-        value: { writer: claimHolderOf(resolved, ctx, execution_id), state, output_json, events },
+        value: { writer, state, output_json, events },
       },
     })
     deps.claimAnswers.forget(execution_id)

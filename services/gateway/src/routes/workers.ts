@@ -104,8 +104,8 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
 /**
  * Additions to the original protocol: a registration is renewed with the session token; an execution
  * token is accepted by the routes of a worker that concern its execution; a release may park the
- * execution until a condition is met; lines that workflows write are stored; the first checkpoint may be the
- * claim, and dispatches omit workflows that the worker keeps, for workers that announce it.
+ * execution until a condition is met; lines that workflows write are stored, also with checkpoints; the first checkpoint may be
+ * the claim, and dispatches omit workflows that the worker keeps, for workers that announce it.
  */
 const CLAIM_BY_DELIVERY = 'claim_by_delivery'
 const KEEP_WORKFLOWS = 'keep_workflows'
@@ -114,6 +114,7 @@ const FEATURES = [
   'execution_tokens',
   'parking',
   'captured_lines',
+  'lines_in_checkpoints',
   CLAIM_BY_DELIVERY,
   KEEP_WORKFLOWS,
 ]

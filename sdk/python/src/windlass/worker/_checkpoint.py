@@ -29,10 +29,11 @@ class Checkpoints:
             f',"current_worker":{quote_json(worker_name)}'
         )
 
-    def build(self, delta: Delta) -> bytes:
-        """Returns the body for a delta."""
+    def build(self, delta: Delta, lines: str | None = None) -> bytes:
+        """Returns the body for a delta; `lines` is the JSON of captured lines."""
         events = ",".join(delta.events)
-        return f'{self._head},"state":"{delta.state}","events":[{events}]}}'.encode()
+        end = "}" if lines is None else f',"captured_lines":{lines}}}'
+        return f'{self._head},"state":"{delta.state}","events":[{events}]{end}'.encode()
 
     def build_terminal(self, type: E, value: Any, state: ExecutionState) -> bytes:
         """Returns the body that ends the execution with an event that the run could not record."""

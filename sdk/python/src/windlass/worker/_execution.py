@@ -14,7 +14,7 @@ from windlass.worker._api import Refused
 from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._confirmation import Confirmation
 from windlass.worker._delivery import DeliveryResult, deliver, release
-from windlass.worker._delta import Delta
+from windlass.worker._delta import MAX_DELTA_BYTES, Delta
 from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
 from windlass.worker._progress_buffer import ProgressBuffer
@@ -140,16 +140,24 @@ class Execution:
         self._outbox.abandon()
 
     async def _deliver_delta(self, delta: Delta) -> DeliveryResult:
-        body = self._checkpoints.build(delta)
-        deadline_s = None
+        deadline_s = lines = None
         if delta.state.is_resting:
             await self._progress.flush()
-            await self._flush_lines()
+            lines = await self._take_lines(delta)
             deadline_s = self._settings.terminal_deadline_s
+        body = self._checkpoints.build(delta, lines)
         result = await self._post_checkpoint(body, deadline_s)
         if result is DeliveryResult.DELIVERED:
             self._outbox.on_stored(len(delta.events))
         return result
+
+    async def _take_lines(self, delta: Delta) -> str | None:
+        """Returns lines that the last checkpoint may carry; all others are stored."""
+        fits = sum(map(len, delta.events)) <= MAX_DELTA_BYTES
+        if self._lines is not None and self._api.stores_lines_of_checkpoints and fits:
+            return await self._lines.take_rest()
+        await self._flush_lines()
+        return None
 
     async def _flush_lines(self) -> None:
         # While the execution is held: afterwards the server accepts none of its lines.

@@ -99,6 +99,10 @@ class HttpApi:
         has_feature = "captured_lines" in self._registration.session.features
         return self._settings.capture_logs and has_feature
 
+    @property
+    def stores_lines_of_checkpoints(self) -> bool:
+        return "lines_in_checkpoints" in self._registration.session.features
+
     async def store_lines(self, execution_id: str, body: bytes, generation: str | None) -> None:
         await self._post_for(execution_id, f"/logs/{execution_id}", body, generation)
 

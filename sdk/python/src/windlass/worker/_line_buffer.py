@@ -52,7 +52,8 @@ class LineBuffer:
         self._lost = 0
         self._next_number = 0
         self._is_closed = False
-        self._is_urgent = asyncio.Event()
+        self._is_flushing = False
+        self._timer: asyncio.TimerHandle | None = None
         self._sending: asyncio.Task[None] | None = None
 
     def add(self, line: str) -> None:
@@ -76,35 +77,57 @@ class LineBuffer:
         """Waits up to FLUSH_TIMEOUT_S until the lines so far are stored."""
         # One turn of the loop: the run's last line may still be scheduled.
         await asyncio.sleep(0)
-        self._is_urgent.set()
-        self._wake()
+        self._is_flushing = True
+        self._begin()
         if self._sending is not None:
             await asyncio.wait([self._sending], timeout=FLUSH_TIMEOUT_S)
-        self._is_urgent.clear()
+        self._is_flushing = False
+
+    async def take_rest(self) -> str | None:
+        """Returns the lines that are not sent yet as JSON, for a checkpoint; None: there are none.
+
+        If they need a request of their own, waits up to FLUSH_TIMEOUT_S until they are stored.
+        """
+        await asyncio.sleep(0)
+        is_small = len(self._pending) < BATCH_LINES and self._pending_bytes < BATCH_BYTES
+        if self._sending is not None or not is_small:
+            await self.flush()
+            return None
+        return self._take_body() if self._pending else None
 
     def close(self) -> None:
         """Drops what is left."""
         self._drop()
+        if self._timer is not None:
+            self._timer.cancel()
         if self._sending is not None:
             self._sending.cancel()
 
     def _wake(self) -> None:
+        if self._sending is None and self._timer is None and self._pending:
+            self._timer = self._loop.call_later(DELAY_S, self._begin)
+
+    def _begin(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         if self._sending is None and self._pending:
             self._sending = self._loop.create_task(self._send())
 
     async def _send(self) -> None:
         try:
-            while self._pending:
-                if len(self._pending) < BATCH_LINES:
-                    with suppress(TimeoutError):
-                        async with asyncio.timeout(DELAY_S):
-                            await self._is_urgent.wait()
-                lines = self._take()
-                body = f'{{"first":{self._next_number},"lines":[{",".join(lines)}]}}'
-                self._next_number += len(lines)
-                await self._store(body.encode())
+            await self._store(self._take_body().encode())
+            while self._pending and (self._is_flushing or len(self._pending) >= BATCH_LINES):
+                await self._store(self._take_body().encode())
         finally:
             self._sending = None
+            self._wake()
+
+    def _take_body(self) -> str:
+        lines = self._take()
+        body = f'{{"first":{self._next_number},"lines":[{",".join(lines)}]}}'
+        self._next_number += len(lines)
+        return body
 
     async def _store(self, body: bytes) -> None:
         for delay in backoff(FIRST_RETRY_S, MAX_RETRY_S):

@@ -82,12 +82,19 @@ class WorkflowRun:
         except BaseException:
             log.exception("failed to run execution %s", self._run.context.execution_id)
         finally:
-            if self._run.capture is not None:
-                self._run.capture.end()
+            self._end_capture()
             self._on_end()
 
     async def _body(self) -> Any:
         if self._run.is_cancelled:
             raise asyncio.CancelledError
-        workflow = await self._modules.load_workflow(self._source)
-        return await workflow.perform(self._run.context)
+        try:
+            workflow = await self._modules.load_workflow(self._source)
+            return await workflow.perform(self._run.context)
+        finally:
+            # Before the last event, whose checkpoint carries the last lines.
+            self._end_capture()
+
+    def _end_capture(self) -> None:
+        if self._run.capture is not None:
+            self._run.capture.end()
