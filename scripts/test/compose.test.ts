@@ -62,7 +62,7 @@ test.each(Object.keys(OWN_PROGRAMS))(
 test.each([
   ['nats', natsUsers(env('NATS'))],
   ['redis', redisUsers(env('REDIS'))],
-])('the users of %s in compose.yml are those of npm start', (name, users) => {
+])('the users of %s in compose.yml: those of npm start', (name, users) => {
   const lines = contentOf(name)
     .split('\n')
     .map((line) => line.trim())

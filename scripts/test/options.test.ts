@@ -31,7 +31,7 @@ describe('the options of npm start', () => {
     ['--workers', '1.5'],
     ['--workers', '33'],
     ['--workers', 'two'],
-  ])('refuse %s %s', (name, value) => {
+  ])('%s %s: refused', (name, value) => {
     expect(() => startOptions([`${name}=${value}`])).toThrow(`${name} must be a whole number`)
   })
 

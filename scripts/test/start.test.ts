@@ -7,10 +7,10 @@ it('a child that ends repeatedly: delays grow up to 15 s', () => {
   expect(pauses).toEqual([250, 500, 1_000, 8_000, 15_000, 15_000, 15_000])
 })
 
-it.each(['18.20.0', '20.18.3'])('refuses Node %s', (version) => {
+it.each(['18.20.0', '20.18.3'])('Node %s: refused', (version) => {
   expect(() => requireNode(version)).toThrow(`this is ${version}`)
 })
 
-it.each(['20.19.0', '22.0.0', '24.1.0'])('accepts Node %s', (version) => {
+it.each(['20.19.0', '22.0.0', '24.1.0'])('Node %s: accepted', (version) => {
   expect(() => requireNode(version)).not.toThrow()
 })

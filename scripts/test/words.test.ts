@@ -39,7 +39,7 @@ describe('tokens of TypeScript', () => {
     expect(ofType(scriptTokens(source), 'comment')).toEqual(comments)
   })
 
-  test('tokens and the white space between them make up the source', () => {
+  test('tokens with the white space between them: the whole source', () => {
     const source = 'export const a = (b) => `x$' + "{b ?? /[`]/}y` + 'z' // end\n"
     const tokens = scriptTokens(source)
     for (const { text, at } of tokens) expect(source.slice(at, at + text.length)).toBe(text)
@@ -82,8 +82,8 @@ describe('texts of a file', () => {
       ['message', 'is missing'],
       ['message', 'not a number'],
       ['title', 'a case'],
-      ['title', 'title %s'],
-      ['title', 'other'],
+      ['test', 'title %s'],
+      ['test', 'other'],
     ])
   })
 
@@ -132,6 +132,8 @@ describe('patterns', () => {
     ['mechanism', 'comment', 'replaces the epoch'],
     ['clause', 'doc', 'Whether it runs'],
     ['title', 'title', 'E1, E2: what was acknowledged is kept'],
+    ['form', 'test', 'an acknowledged write is kept'],
+    ['form', 'test', 'refuses %s'],
     ['commit', 'commit', 'gateway: who still sends is not hung up on'],
     ['bag', 'code', 'interface Leasing {'],
     ['verb', 'code', 'export async function locked('],
@@ -144,6 +146,9 @@ describe('patterns', () => {
     ['comment', 'asyncio.gather and epoch:auth'],
     ['doc', 'Returns what was read'],
     ['title', 'E1: an acknowledged write is kept'],
+    ['test', 'acknowledged write: kept'],
+    ['test', ' %s %j '],
+    ['test', '$name'],
     ['commit', 'gateway, tests: reject foreign origins before routing'],
     ['code', 'interface Routing {}'],
     ['code', 'const nobody = 1'],

@@ -18,7 +18,7 @@ const STORED = Number(process.env.TEST_STORED ?? 0)
 const MIXED_MS = 10_000
 
 test.skipIf(EARLIER === '')(
-  'S7: replicas of an earlier release are replaced one by one under load: no work is lost or done twice',
+  'S7, U1: replicas of an earlier release are replaced one by one under load: no work is lost or done twice',
   { timeout: 3_600_000 },
   async () => {
     const earlier = pathToFileURL(`${EARLIER}/`)

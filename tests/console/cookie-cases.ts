@@ -20,7 +20,7 @@ export const statusOf = async (url: string, path: string, headers: Record<string
 
 /** Tests of the cookie of a session. */
 export function cookieCases(fixture: ConsoleFixture): void {
-  test('it counts for the console only, and not together with another credential', async () => {
+  test('a session cookie: accepted for the console only, and not together with another credential', async () => {
     const cookie = await cookieFor(fixture.url, fixture.auth.admin)
     const origin = fixture.url
     const results = {

@@ -30,7 +30,7 @@ test.each(services)('%s killed and restarted: a running workflow completes', asy
   expect(tasks).toHaveLength(10)
 })
 
-test('SIGTERM: every service exits on its own and logs that it stopped', async () => {
+test('U3: SIGTERM: every service exits on its own and logs that it stopped', async () => {
   const system = await startSystem()
   const api = client(system.url)
   await api.upload(await example('hello_world'))

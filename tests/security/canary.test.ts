@@ -109,7 +109,7 @@ async function whileWritesFail(database: string, work: () => Promise<unknown>) {
   await client.end()
 }
 
-test('N040, N139, N156: secrets and tokens appear in no log, response, message or table', async () => {
+test('A7, N040, N139, N156: secrets and tokens appear in no log, response, message or table', async () => {
   let printed = ''
   const captured = await captureTraffic((teardown) =>
     onTestFinished(async () => void (await teardown())),

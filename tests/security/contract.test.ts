@@ -48,7 +48,7 @@ describe('introspection', () => {
 })
 
 test.each(requiredPermissions)(
-  '%s requires %s and no other permission',
+  '%s: requires %s and no other permission',
   async (what, permission, body) => {
     for (const gateway of [0, 1]) {
       assertResponse(await auth.request(what, { body }, gateway), refusals.anonymous)

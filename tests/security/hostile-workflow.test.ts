@@ -197,7 +197,7 @@ async def hostile(ctx: ExecutionContext[dict]):
 `
 
 test.runIf(isRoot)(
-  'a hostile workflow: has the rights of its execution, and finds no credential',
+  'N159: a hostile workflow: has the rights of its execution, and finds no credential',
   async () => {
     const dir = await dataDir({})
     const token = randomBytes(24).toString('hex')

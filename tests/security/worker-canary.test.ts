@@ -132,7 +132,7 @@ const SET = {
 }
 
 test.runIf(isRoot)(
-  'a hostile workflow in a worker of npm start: finds no secret of the server',
+  'N159: a hostile workflow in a worker of npm start: finds no secret of the server',
   async () => {
     const dir = await dataDir(MADE)
     const { url, printed } = await npmStart(dir, SET, ['--worker-env', 'GIVEN'])

@@ -3,7 +3,7 @@ import { cliFixture } from './cli-fixture.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 
-test('schedule create, list, next, forecast, history, pause and delete', async () => {
+test('schedule commands in turn: create, list, next, forecast, history, pause and delete one', async () => {
   const { api, windlass } = await cliFixture()
   const schedule = `{"id":"${ID}","name":"nightly","workflow_name":"report","status":"active"}`
   const at = '2030-01-01T00:00:00.000Z'

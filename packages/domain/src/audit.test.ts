@@ -55,7 +55,7 @@ test('an unchanged chain: no problems', () => {
     expect(problemsOf(chain(length), headOf(chain(length)))).toEqual([])
 })
 
-test('the hash is that of the documented form', () => {
+test('the hash of an entry: that of the documented form', () => {
   // printf '%s' "$json" | sha256sum, with 32 zero bytes before the text
   expect(
     hashEntry(GENESIS, recorded(1, { subject: 'żółć', detail_json: '{"a":"\\""}' })).toString(
@@ -65,7 +65,7 @@ test('the hash is that of the documented form', () => {
 })
 
 test.each(Object.keys(recorded(1)).filter((field) => field !== 'seq'))(
-  'a changed %s is found and named',
+  'a changed %s: found and named',
   (field) => {
     const entries = chain(5)
     const head = headOf(entries)
@@ -111,7 +111,7 @@ test('missing entries are named: at the beginning, in the middle, at the end', (
   expect(problemsOf(shortened, headOf(shortened))).toEqual([])
 })
 
-test('entries that changed places are found', () => {
+test('entries that changed places: found', () => {
   const entries = chain(5)
   const [second, third] = [entries[1] as ChainedEntry, entries[2] as ChainedEntry]
   const swapped = entries.with(1, { ...third, seq: 2 }).with(2, { ...second, seq: 3 })
@@ -124,7 +124,7 @@ test('entries that changed places are found', () => {
   ])
 })
 
-test('objects are named by kind, and by kind alone where the name is not known', () => {
+test('the object of an entry: its kind and name, or its kind alone if the name is unknown', () => {
   expect(objects.principal('ann', 'https://idp/')).toBe('principal:https://idp//ann')
   expect(objects.key(objects.principal('robot'), 'ci')).toBe('key:svc/robot/ci')
   expect(objects.workflow('team', 'report')).toBe('workflow:team/report')

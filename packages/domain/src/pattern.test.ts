@@ -8,7 +8,7 @@ test.each([
   ['^\\d{4}-\\d{2}$', '2026-01', true],
   ['^\\p{L}+$', 'grüße', true],
   ['(?i)^yes$', 'YES', true],
-])('%s on %s', (pattern, text, found) => {
+])('pattern %s, text %s: found as given', (pattern, text, found) => {
   expect(linearPattern(pattern)?.test(text)).toBe(found)
 })
 
@@ -20,7 +20,7 @@ test.each([
   ['is long', 'a'.repeat(1_001)],
   ['is large', '(a{30}){30}'],
   ['is larger still', '((a{100}){100}){100}'],
-])('a pattern that %s is not taken', (_, pattern) => {
+])('a pattern that %s: refused', (_, pattern) => {
   expect(linearPattern(pattern)).toBeUndefined()
 })
 

@@ -36,7 +36,7 @@ test.each([
 const segment = fc.stringMatching(/^[a-z0-9_-]{1,4}$/)
 const permission = fc.array(segment, { minLength: 1, maxLength: 5 })
 
-test('a permission covers itself, and only itself when it has no star', () => {
+test('a permission without a star: covers itself only', () => {
   fc.assert(
     fc.property(permission, permission, (one, other) => {
       expect(permits(one.join(':'), one.join(':'))).toBe(true)
@@ -45,7 +45,7 @@ test('a permission covers itself, and only itself when it has no star', () => {
   )
 })
 
-test('a star never takes away what was covered', () => {
+test('a star in place of a part: covers at least as much as before', () => {
   fc.assert(
     fc.property(permission, fc.nat(), (parts, at) => {
       const i = at % parts.length
@@ -102,7 +102,7 @@ const hostile = fc.oneof(
 )
 const anything = fc.array(hostile, { minLength: 1, maxLength: 5 }).map((parts) => parts.join(':'))
 
-test('whatever is granted and needed, the rules say the same in both notations', () => {
+test('any granted and required permission: the same decision in both notations', () => {
   fc.assert(
     fc.property(anything, anything, (granted, needed) => {
       expect(permits(granted, needed)).toBe(covers(granted, needed))
@@ -111,7 +111,7 @@ test('whatever is granted and needed, the rules say the same in both notations',
   )
 })
 
-test('without a star nothing is covered but the very same text', () => {
+test('granted permissions without a star: cover equal text only', () => {
   const plain = anything.filter((text) => !text.split(':').includes('*'))
   fc.assert(
     fc.property(plain, anything, (granted, needed) => {
@@ -120,7 +120,7 @@ test('without a star nothing is covered but the very same text', () => {
   )
 })
 
-test('a star that is needed is covered by a star in its place or before it, and by nothing else', () => {
+test('a required star: covered only by a star in its place or before it', () => {
   fc.assert(
     fc.property(permission, permission, fc.nat(), (granted, asked, at) => {
       const needed = asked.map((part, i) => (i === at % asked.length ? '*' : part))
@@ -143,14 +143,14 @@ test.each([
   ['workflow:**:x:read', 'workflow:a:x:read'],
   ['* ', 'workflow:a:x:read'],
   ['*\n', 'workflow:a:x:read'],
-])('%j does not cover %j', (granted, needed) => expect(permits(granted, needed)).toBe(false))
+])('%j and %j: not covered', (granted, needed) => expect(permits(granted, needed)).toBe(false))
 
 const workflow = (name: string, metadata: object = {}) =>
   ({ namespace: 'n', name, metadata_json: JSON.stringify(metadata) }) as Workflow
 
 const nothing: FindLatest = async () => undefined
 
-test('running takes the run permission, what is declared, and the tasks that are not exempt', async () => {
+test('a run: requires the run permission, declared permissions, and those of tasks that are not exempt', async () => {
   const declaring = workflow('w', {
     required_permissions: ['finance:approve'],
     task_names: ['load', 'now'],
@@ -163,7 +163,7 @@ test('running takes the run permission, what is declared, and the tasks that are
   ).toEqual(['finance:approve'])
 })
 
-test('running takes what the workflows take that it runs in turn, each once, in circles too', async () => {
+test('a run of nested workflows, also in cycles: requires the permissions of each workflow once', async () => {
   const catalog: Record<string, Workflow> = {
     a: workflow('a', {
       nested_workflows: [

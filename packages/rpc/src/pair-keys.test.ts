@@ -4,7 +4,7 @@ import { keysOf, parseKeys } from './pair-keys.ts'
 const SECRET = 'a secret for these keys'
 const ofCatalog = keysOf(SECRET, 'catalog')
 
-test('a service has a key for each that it calls and each that calls it', () => {
+test('a service: has a key for each service that it calls or that calls it', () => {
   const names = (service: string) =>
     keysOf(SECRET, service).map((key) => key.replace(/:[0-9a-f]{64}$/, ''))
   expect(names('catalog')).toEqual(['gateway:catalog', 'scheduler:catalog', 'dispatcher:catalog'])
@@ -16,7 +16,7 @@ test('a service has a key for each that it calls and each that calls it', () => 
   expect(names('mcp')).toEqual([])
 })
 
-test('all keys differ, and those of another secret from them', () => {
+test('keys of one secret and of another: all differ', () => {
   const all = ['gateway', 'scheduler', 'dispatcher'].flatMap((service) => [
     ...keysOf(SECRET, service),
     ...keysOf('another secret', service),
@@ -34,6 +34,6 @@ test.each<[string, string[], string]>([
   ],
   ['one is no key', [...ofCatalog, 'gateway:catalog:abc'], '64 hex digits'],
   ['one is something else', ['secret'], '64 hex digits'],
-])('keys are refused when %s', (_, keys, message) => {
+])('keys when %s: refused', (_, keys, message) => {
   expect(() => parseKeys('catalog', keys)).toThrow(message)
 })

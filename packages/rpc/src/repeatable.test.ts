@@ -24,12 +24,12 @@ const definitions = [
   SchedulerService,
 ]
 
-test('each rpc of the list exists', () => {
+test('rpcs of the list: all exist', () => {
   const paths = definitions.flatMap((one) => Object.values(one).map(({ path }) => path.slice(1)))
   expect(paths).toEqual(expect.arrayContaining([...REPEATABLE]))
 })
 
-test('reads and commands are repeatable; leases and other changes are not', () => {
+test('reads and commands: repeatable; leases and other changes: not', () => {
   const { submit, get, lease, awaitWork } = ExecutionsService
   expect([submit, get].map(({ path }) => isRepeatable(path))).toEqual([true, true])
   const changes = [lease, awaitWork, ApiKeysService.create, SecretsService.put]

@@ -19,7 +19,7 @@ const RPC = '/windlass.executions.v1.Executions/Submit'
 const said = (by = gateway, caller = ada, to = 'executions', rpc = RPC) =>
   by.signCaller(caller, to, rpc)
 
-test('a credential says which service shows it, to the one that it is for and to no other', () => {
+test('a service credential: names its service to the service it was made for, and is refused by any other', () => {
   const shown = gateway.serviceToken('executions')
   expect(executions.authenticateService(shown)).toBe('gateway')
   expect(member('identity').authenticateService(shown)).toBeUndefined()
@@ -32,7 +32,7 @@ test('a credential says which service shows it, to the one that it is for and to
     expect(executions.authenticateService(forged)).toBeUndefined()
 })
 
-test('a service has no key of what it does not call, so it can pretend nothing there', () => {
+test('a service without the key of another one: cannot impersonate a caller there', () => {
   const catalog = member('catalog')
   for (const to of RPC_SERVICES)
     expect(() => catalog.serviceToken(to), to).toThrow('no key for calls to')
@@ -50,7 +50,7 @@ test('all keys of one service: cannot sign as a second service to a third', () =
   }
 })
 
-test('a statement names the principal, by subject, issuer and key', () => {
+test('an on-behalf-of token: names the principal by subject, issuer and key', () => {
   expect(executions.verifyCaller(said(), 'gateway', RPC)).toEqual(ada)
   const other = { subject: 'ada', issuer: 'svc' }
   expect(executions.verifyCaller(said(gateway, other as typeof ada), 'gateway', RPC)).toEqual(other)
@@ -79,7 +79,7 @@ test.each([
   expect(executions.verifyCaller(statement, 'gateway', RPC)).toBeUndefined()
 })
 
-test('a statement is no credential', () => {
+test('an on-behalf-of token as a credential: refused', () => {
   expect(executions.authenticateService(said())).toBeUndefined()
   expect(executions.authenticateService(`gateway:${said()}`)).toBeUndefined()
 })
@@ -100,11 +100,11 @@ function after(minutes: number): { isAdmitted: boolean; isBelieved: boolean } {
   }
 }
 
-test.each([0, 1, 60, -60])('with a clock that is %i minutes ahead they count', (minutes) => {
+test.each([0, 1, 60, -60])('a clock %i minutes ahead: accepted', (minutes) => {
   expect(after(minutes)).toEqual({ isAdmitted: true, isBelieved: true })
 })
 
-test.each([63, 600, -63, -600])('with one that is %i minutes ahead they do not', (minutes) => {
+test.each([63, 600, -63, -600])('a clock %i minutes ahead: refused', (minutes) => {
   expect(after(minutes)).toEqual({ isAdmitted: false, isBelieved: false })
 })
 
@@ -118,7 +118,7 @@ test('a token that was verified before: ends like any other', () => {
   expect(to.verifyCaller(statement, 'gateway', RPC)).toBeUndefined()
 })
 
-test('the same statement serves for a minute, then another one is made', () => {
+test('an on-behalf-of token: reused for a minute, then replaced', () => {
   const from = member('gateway')
   const first = said(from)
   vi.advanceTimersByTime(MINUTE_MS - 1)
@@ -136,13 +136,13 @@ async function opened(rpc: Record<string, unknown>) {
   }
 }
 
-test('a service with keys of its own is what one is that derives them, and has nothing to warn of', async () => {
+test('configured pair keys: equal those derived from the secret, without a warning', async () => {
   const { cluster, lines } = await opened({ keys: keysOf(SECRET, 'executions') })
   expect(cluster.authenticateService(gateway.serviceToken('executions'))).toBe('gateway')
   expect(lines).toEqual([])
 })
 
-test('one that has the secret of all says so, and one that has both does not start', async () => {
+test('the cluster secret: a warning; the secret and pair keys: the service does not start', async () => {
   const { cluster, lines } = await opened({ secret: SECRET })
   expect(cluster.authenticateService(gateway.serviceToken('executions'))).toBe('gateway')
   expect(lines).toEqual([expect.stringContaining('knows the secret of all services')])

@@ -152,7 +152,7 @@ test.each<[string, string, RawHeaders, status]>([
   ],
   ['one that asks for none with a false one', PLAIN, speaking('root'), UNAUTHENTICATED],
 ])(
-  'a service of the cluster is refused %s, as a unary call and on a stream',
+  'another service of the cluster, %s: refused, as a unary call and on a stream',
   async (_, path, given, code) => {
     const { address, calls, lines } = await serve()
     expect(await rawCall(address, path, given)).toBe(code)
@@ -167,7 +167,7 @@ test.each<[string, string, RawHeaders, status]>([
   },
 )
 
-test('one that it may call is answered, on whose behalf it says', async () => {
+test('a permitted call: answered on behalf of the named principal', async () => {
   const { address, calls } = await serve()
   for (const way of [rawCall, rawMultiplexedCall]) {
     expect(await way(address, PLAIN, shown)).toBe(status.OK)
@@ -185,7 +185,7 @@ test('an rpc without a policy: serve throws', () => {
   )
 })
 
-test('a service with another secret is refused, and learns why', async () => {
+test('a service with another secret: refused with the reason', async () => {
   const { address } = await serve()
   const client = connect(IdentityService, [address], testIdentity('gateway'))
   onTestFinished(() => client.close())

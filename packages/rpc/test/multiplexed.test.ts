@@ -72,7 +72,7 @@ test('an rpc that the server does not serve on streams: a unary call', async () 
   expect(await health.check({})).toEqual({ status: 'SERVING' })
 })
 
-test('a fault arrives as it was thrown', async () => {
+test('a fault in a handler: rejects the call unchanged', async () => {
   const details = { problems: [{ loc: ['body', 'name'], msg: 'grüße', type: 'x' }] }
   const { port } = await serve({
     async check() {
@@ -88,7 +88,7 @@ test('a fault arrives as it was thrown', async () => {
   })
 })
 
-test('a handler receives the calling service, the caller and the request id', async () => {
+test('a call: its handler receives the calling service, the caller and the request id', async () => {
   const asked: unknown[] = []
   const { port } = await serve({
     async check(_, { service, caller, requestId }) {
@@ -134,7 +134,7 @@ test('an error that is no Fault: internal error without details', async () => {
   await expect(failed).rejects.toMatchObject({ message: 'rpc failed: internal error' })
 })
 
-test('a call that is held up holds up no other', async () => {
+test('a slow call: does not delay others on its stream', async () => {
   const { port, held } = await serve()
   const identity = await clientOf(port)
   const slow = way(identity, HELD)
@@ -156,7 +156,7 @@ test('deadline exceeded: the call rejects and the signal of its handler aborts',
   await expect.poll(() => isAborted).toBe(true)
 })
 
-test('a server that stops answers what it was asked before; others take the rest', async () => {
+test('a stopping server: answers its pending calls, and other replicas serve new ones', async () => {
   const [a, b] = [await serve(), await serve()]
   const identity = await clientOf(a.port, b.port)
   await expect.poll(() => Promise.all([way(identity), way(identity)])).not.toContain('alone')
@@ -169,7 +169,7 @@ test('a server that stops answers what it was asked before; others take the rest
   await stopped
 })
 
-test('when the stream breaks its calls are unavailable, and it is opened again', async () => {
+test('a broken stream: its calls are unavailable, and it is opened again', async () => {
   const { port, held } = await serve()
   const through = await cable(port)
   const identity = await clientOf(through.port)

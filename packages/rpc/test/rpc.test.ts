@@ -15,7 +15,7 @@ function client(...ports: number[]) {
   return identity
 }
 
-test('a fault arrives as it was thrown, with its kind, message and details', async () => {
+test('a fault in a handler: rejects the call with its kind, message and details', async () => {
   const details = { problems: [{ loc: ['body', 'name'], msg: 'grüße', type: 'x' }] }
   const { port } = await serveIdentity({
     async checkSession() {
@@ -28,7 +28,7 @@ test('a fault arrives as it was thrown, with its kind, message and details', asy
   })
 })
 
-test('a handler that throws before its first await answers like any other', async () => {
+test('a handler that throws before its first await: its error is the response', async () => {
   const { port } = await serveIdentity({
     checkSession() {
       throw new Fault('conflict', 'at once')
@@ -40,7 +40,7 @@ test('a handler that throws before its first await answers like any other', asyn
 
 const large = 'x'.repeat(100_000) // a unary call: too large for the stream
 
-test('replicas are found by names as well as by numbers, each by its own', async () => {
+test('replicas by host name and by address: each is called', async () => {
   const named = (worker_name: string) => ({ checkSession: async () => ({ worker_name }) as never })
   const [a, b] = [await serveIdentity(named('a')), await serveIdentity(named('b'))]
   const addresses = [a, b].map(({ port }) => `LOCALHOST:${port}`)
@@ -65,7 +65,7 @@ test('an error that is no Fault: internal error without details', async () => {
   })
 })
 
-test('an outage of the database is unavailable, not a bug', async () => {
+test('an outage of the database: unavailable, not an internal error', async () => {
   const { port } = await serveIdentity({
     async checkSession() {
       throw Object.assign(new Error('terminating connection'), { code: '57P01' })
@@ -76,14 +76,14 @@ test('an outage of the database is unavailable, not a bug', async () => {
   })
 })
 
-test('a call has a deadline', async () => {
+test('N6: a call without a response: rejected at its deadline', async () => {
   const { port } = await serveIdentity({ checkSession: () => new Promise(() => {}) })
   await expect(client(port).checkSession({ token: 'x' }, { timeoutMs: 100 })).rejects.toMatchObject(
     { kind: 'unavailable' },
   )
 })
 
-test('a handler learns that its caller hung up', async () => {
+test('a caller that disconnects: aborts the signal of its handler', async () => {
   let heard = false
   const { port } = await serveIdentity({
     checkSession: (_, { signal }) =>
@@ -101,7 +101,7 @@ test('a handler learns that its caller hung up', async () => {
   await expect.poll(() => heard).toBe(true)
 })
 
-test('a service that restarts is waited for, and replicas share the calls', async () => {
+test('N6: a restarting service: calls wait for it, and replicas share them', async () => {
   const served = [0, 0]
   const handler = (i: number) => ({
     async checkSession() {

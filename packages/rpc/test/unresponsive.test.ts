@@ -71,7 +71,7 @@ test('all replicas hang: their calls wait and are answered when one continues', 
   expect(await answers).toContain('b')
 })
 
-test('a call that is not safe to repeat is never sent to two replicas', async () => {
+test('a replica hangs, calls that are not safe to repeat: sent to one replica only', async () => {
   const { a, b, client, ask } = await startTwo()
   a.link.stop()
   const request = { worker_name: 'w', session_id: '', is_bootstrap: false } as never

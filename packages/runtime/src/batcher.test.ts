@@ -9,7 +9,7 @@ const gate = () => {
   return { open, opened }
 }
 
-test('a lone item is flushed at once; what comes meanwhile goes together', async () => {
+test('a single item: flushed at once; items added during the flush: flushed together', async () => {
   const first = gate()
   const flushes: number[][] = []
   const gather = new Batcher<number, number>(async (items) => {
@@ -41,7 +41,7 @@ test('maxBatchSize and concurrency: batches stay within both', async () => {
   expect(flushes).toEqual([[1], [2], [3, 4], [5]])
 })
 
-test('a flush that fails rejects its own items and no others', async () => {
+test('a failed flush: rejects its own items and no others', async () => {
   let round = 0
   const gather = new Batcher<number, number>(async (items) => {
     if (++round === 1) throw new Error('lost')

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { newId, parseId } from './ids.ts'
 
-test('ids are 32 hex digits of version 7, and later ones sort later', () => {
+test('ids: 32 hex digits of version 7, in the order of their creation', () => {
   const [early, late] = [newId(1_000), newId(2_000)]
   expect(early).toMatch(/^[0-9a-f]{12}7[0-9a-f]{3}[89ab][0-9a-f]{15}$/)
   expect(early < late).toBe(true)
@@ -19,6 +19,6 @@ test.each([
   ['0190aaaabbbb7ccc8dddeeeeffff000g', undefined],
   ['', undefined],
   ['../../etc/passwd', undefined],
-])('%j as an id is %j', (text, id) => {
+])('%j as an id: %j', (text, id) => {
   expect(parseId(text)).toBe(id)
 })

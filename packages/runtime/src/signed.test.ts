@@ -43,4 +43,4 @@ test.each([
     'another purpose',
     new Signer<{ sub: string }>('a secret', 'other').sign({ sub: 'a', exp: expiresIn(9) }),
   ],
-])('%s is nothing', (_, forged) => expect(signer.verify(forged)).toBeUndefined())
+])('%s: refused', (_, forged) => expect(signer.verify(forged)).toBeUndefined())

@@ -24,7 +24,7 @@ async function setup() {
   return { bus, source, event, consumer: { durable: source, subject: `${source}.>` } }
 }
 
-test('an event whose handler fails is delivered again, before those after it', async () => {
+test('a handler that fails: its event is delivered again, before later ones', async () => {
   const { bus, event, consumer } = await setup()
   const seen: string[] = []
   const stop = bus.consumeDurable(consumer, async ({ key }) => {
@@ -36,7 +36,7 @@ test('an event whose handler fails is delivered again, before those after it', a
   await expect.poll(() => seen).toEqual(['first', 'first', 'second'])
 })
 
-test('an event published twice under one id: handled once', async () => {
+test('N2: an event published twice under one id: handled once', async () => {
   const { bus, event, consumer } = await setup()
   const seen: string[] = []
   const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
@@ -47,7 +47,7 @@ test('an event published twice under one id: handled once', async () => {
   await expect.poll(() => seen).toEqual(['twice', 'after'])
 })
 
-test('a consumer lost with its server: created again', async () => {
+test('N3: a consumer lost with its server: created again', async () => {
   const { bus, source, event, consumer } = await setup()
   const seen: string[] = []
   const stop = bus.consumeDurable(consumer, async ({ key }) => void seen.push(key))
@@ -176,7 +176,7 @@ test.skipIf(!hasNats)(
   },
 )
 
-test('a bus is not opened with a wrong password', async () => {
+test('a wrong password: the bus is not opened', async () => {
   const url = new URL(testUrl('TEST_NATS_URL'))
   url.password = 'guess'
   await expect(openBus(url.href, pino({ level: 'silent' }))).rejects.toThrow(/authorization/i)
@@ -199,14 +199,14 @@ async function busyServer(): Promise<string> {
   return `nats://service:word@127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-test('a login that NATS was too busy for is no refusal', async () => {
+test('a login that times out because NATS is busy: tried again, not refused', async () => {
   const bus = await openBus(await busyServer(), pino({ level: 'silent' }))
   onTestFinished(() => bus.close())
   await bus.ping()
   expect(bus.isUp).toBe(true)
 })
 
-test.skipIf(!hasNats)('a bus that never found NATS can be closed', async () => {
+test.skipIf(!hasNats)('a bus that never found NATS: can be closed', async () => {
   const nats = await startPrivateNats()
   await nats.kill()
   const bus = await openBus(nats.url, pino({ level: 'silent' }))

@@ -49,7 +49,7 @@ test.each([
   await expect(own.run(raw(text))).rejects.toMatchObject({ code: '42501' })
 })
 
-test('a service reads and writes its own, and keeps its password when migrated again', async () => {
+test('a service role: reads and writes its own schema, and keeps its password after another migration', async () => {
   const { database, migrations, own } = await setup()
   await own.run(sql`insert into things (name) values ('x')`)
   await own.run(sql`update things set name = 'y'`)
@@ -62,7 +62,7 @@ test('a service reads and writes its own, and keeps its password when migrated a
   expect(await own.run(sql`delete from things`)).toBe(1)
 })
 
-test('a role with another password gets the one that is configured', async () => {
+test('a role with another password: gets the configured one', async () => {
   const { database, migrations, connect } = await setup()
   const name = `windlass_test_${randomBytes(4).toString('hex')}`
   const urlOf = (password: string) =>
@@ -81,7 +81,7 @@ test('a role with another password gets the one that is configured', async () =>
   })
 })
 
-test('one URL for everything works, and the log says what that means', async () => {
+test('one URL for service and administrator: works, with a warning in the log', async () => {
   const { database, connect, own } = await setup()
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => lines.push(line) })

@@ -17,7 +17,7 @@ async function setup() {
   return { url, db }
 }
 
-test('values are parameters, fragments nest, and rows come in the types of the wire', async () => {
+test('a query of nested fragments: values are parameters, rows have the types of the wire', async () => {
   const { db } = await setup()
   const name = "'; drop table x; --"
   const columns = sql`${name}::text as name, ${'0190aaaabbbb7ccc8dddeeeeffff0000'}::uuid as id`
@@ -33,7 +33,7 @@ test('values are parameters, fragments nest, and rows come in the types of the w
   })
 })
 
-test('a transaction is all or nothing, and leaves a usable connection behind', async () => {
+test('a transaction that fails: nothing is stored, and its connection stays usable', async () => {
   const { db } = await setup()
   await db.run(sql`create table t (n int)`)
   const failing = db.tx(async (tx) => {
@@ -78,7 +78,7 @@ test('more distinct statements than are prepared: each runs, the server keeps a 
   expect(prepared.length).toBeLessThanOrEqual(500)
 })
 
-test('a connection that the server ends is replaced', async () => {
+test('a connection ended by the server: replaced', async () => {
   const { db } = await setup()
   const [own] = await db.rows<{ pid: number }>(sql`select pg_backend_pid() as pid`)
   const other = openDb(testUrl('TEST_POSTGRES_URL'), 'public')
@@ -89,7 +89,7 @@ test('a connection that the server ends is replaced', async () => {
     .toEqual([{ one: 1 }])
 })
 
-test('migrations run once, in order, also when replicas race, and a failing one leaves nothing', async () => {
+test('migrations by racing replicas: run once, in order; one that fails leaves nothing', async () => {
   const { url, db } = await setup()
   const folder = temporaryFolder('migrations')
   writeFileSync(join(folder, '0001_make_t.sql'), 'create table t (n int);')
@@ -154,7 +154,7 @@ test('a cache generation: stays until replaced or lost, and never returns', asyn
   expect(new Set([first, second, third]).size).toBe(3)
 })
 
-test('without Redis nothing is known and nothing is promised', async () => {
+test('no Redis: no generation is read, and an invalidation is unavailable', async () => {
   const redis = openRedis('redis://127.0.0.1:1')
   onTestFinished(() => redis.disconnect())
   expect(await readGeneration(redis, 'auth')).toBeUndefined()

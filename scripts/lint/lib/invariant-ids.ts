@@ -35,7 +35,7 @@ export const idsOfTitle = (title: string): string[] =>
 /** Ids that the titles of a test file name, rows of tables included. */
 export const idsOfFile = (path: string, source: string): string[] =>
   textsOf(path, source)
-    .filter(({ kind }) => kind === 'title')
+    .filter(({ kind }) => kind === 'title' || kind === 'test')
     .flatMap(({ text }) => idsOfTitle(text.trim()))
 
 /** A definition: a row of a table with a bold id in front and the tests in the last cell. */

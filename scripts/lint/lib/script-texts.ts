@@ -12,6 +12,7 @@ export interface Text {
 const END: ScriptToken = { type: 'punct', text: '', at: 0 }
 
 const TESTS = new Set(['test', 'it', 'describe', 'suite'])
+const SINGLE_TESTS = new Set(['test', 'it'])
 const LOG_METHODS = new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal'])
 /** Functions that build or throw a Fault, and that print for the user of a command. */
 const FAULTS = new Set(
@@ -88,6 +89,12 @@ function titleOfTest(tokens: ScriptToken[], i: number): number | undefined {
   return tokens[open]?.text === '(' ? open + 1 : undefined
 }
 
+/** Kind of the title of the call at `i`: `test` if it is that of one test and a single literal. */
+function kindOfTitle(tokens: ScriptToken[], i: number, title: number): TextKind {
+  const isSingle = isLiteral(tokens[title]) && tokens[title + 1]?.text === ','
+  return isSingle && SINGLE_TESTS.has(tokens[i]?.text ?? '') ? 'test' : 'title'
+}
+
 /** Yields the indexes of an expression that begins at `i` and ends at the next comma or closing bracket of its level. */
 function* expressionAt(tokens: ScriptToken[], i: number): Generator<number> {
   let depth = 0
@@ -120,7 +127,7 @@ function markLiterals(tokens: ScriptToken[], isTest: boolean): Map<number, TextK
   }
   for (const [i, token] of tokens.entries()) {
     const title = titleOfTest(tokens, i)
-    if (title !== undefined) mark(expressionAt(tokens, title), 'title')
+    if (title !== undefined) mark(expressionAt(tokens, title), kindOfTitle(tokens, i, title))
     else if (isTest && titlesRow(tokens, i)) mark([i], 'title')
     else if (buildsMessage(tokens, i)) mark(indexes(i, afterClosing(tokens, i + 1)), 'message')
     else if (tokens[i + 1]?.text === ':' && !'{['.includes(tokens[i + 2]?.text ?? ' '))

@@ -2,7 +2,15 @@
  * The word list: what comments, doc strings, test titles, documents, log and error strings and
  * commit subjects may not say. `docs/glossary.md` has the terms to use instead.
  */
-export type TextKind = 'comment' | 'doc' | 'title' | 'document' | 'message' | 'code' | 'commit'
+export type TextKind =
+  | 'comment'
+  | 'doc'
+  | 'title'
+  | 'test'
+  | 'document'
+  | 'message'
+  | 'code'
+  | 'commit'
 
 interface Group {
   name: string
@@ -12,7 +20,7 @@ interface Group {
   allow?: RegExp
 }
 
-const PROSE: TextKind[] = ['comment', 'doc', 'title', 'document', 'message']
+const PROSE: TextKind[] = ['comment', 'doc', 'title', 'test', 'document', 'message']
 
 const GROUPS: Group[] = [
   {
@@ -57,9 +65,15 @@ const GROUPS: Group[] = [
   },
   {
     name: 'title',
-    kinds: ['title'],
+    kinds: ['title', 'test'],
     pattern:
       /^(?:[A-Z]\d{1,3}(?:, | to )?)*(?:: )?(?:what|who|whose|whoever|that|where|which|of|nobody)\b/gi,
+  },
+  {
+    // a title is `condition: result`; one that consists of places for values has it in its rows
+    name: 'form',
+    kinds: ['test'],
+    pattern: /^(?!.*: )(?!\s*(?:%[a-z]|\$\w+| )+\s*$).+/gi,
   },
   {
     name: 'commit',

@@ -50,7 +50,7 @@ async function gate(client: Client, ports: number[]) {
   return { client, approvals, w, execution_id, ask, pause, decide }
 }
 
-test('a decision resumes the execution that waits for it, and names the approver', async () => {
+test('a decision: resumes the execution that waits for it, and names the approver', async () => {
   const { client, w, execution_id, ask, pause, decide, approvals } = await atGate()
   expect(await ask('pay_1')).toEqual({ status: 'created' })
   expect(await ask('pay_1')).toEqual({ status: 'exists' })
@@ -98,7 +98,7 @@ test('a decision before the pause: the execution resumes as soon as it pauses', 
   )
 })
 
-test('an execution-wide grant approves later calls of the task in its execution', async () => {
+test('an execution-wide grant: approves later calls of the task in its execution', async () => {
   const { ask, decide, approvals, execution_id } = await atGate()
   await ask('pay_1')
   await decide('pay_1', true, { always: true })
@@ -114,7 +114,7 @@ test('an execution-wide grant approves later calls of the task in its execution'
   ])
 })
 
-test('a list is restricted to the given workflows', async () => {
+test('a list for given workflows: has no other', async () => {
   const { ask, approvals, execution_id } = await atGate()
   await ask('pay_1')
   const count = async (...within: { namespace: string; name: string }[]) =>
@@ -157,7 +157,7 @@ test('approve races cancel: both answers agree with the committed outcome', asyn
   }
 })
 
-test('a request by another worker than the holder is refused', async () => {
+test('a request by a worker that is not the holder: refused', async () => {
   const { approvals, execution_id } = await atGate()
   const writer = { worker_name: 'stranger', session_id: '', claim_generation: 1 }
   await expect(

@@ -21,7 +21,7 @@ describe('queue_timeout', () => {
     await expect(cancel(client, execution_id)).rejects.toMatchObject({ kind: 'invalid' })
   })
 
-  test('a lease clears the deadline, and a requeue sets a new one', async () => {
+  test('a lease: clears the deadline; a requeue: sets a new one', async () => {
     const { client, db } = await setup()
     const { execution_id } = await run(client, { requirement: { ...bounded, queue_timeout: 60 } })
     const left = async () =>
@@ -46,7 +46,7 @@ describe('queue_timeout', () => {
     expect(await left()).toBeGreaterThan(50)
   })
 
-  test('a resume is bounded by the queue_timeout of its workflow too', async () => {
+  test('a resume: bounded by the queue_timeout of its workflow', async () => {
     const { client } = await setup()
     const { execution_id } = await run(client, { requirement: bounded })
     const w = worker(client)
@@ -164,7 +164,7 @@ describe('a claim whose answer is to be confirmed', () => {
 describe('the sweeper', () => {
   const QUICK = { env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.2' } }
 
-  test('a locked row delays neither the sweep nor commands for other rows', async () => {
+  test('a locked row: delays neither the sweep nor commands for other rows', async () => {
     const { client, db } = await setup({ ...QUICK, replicas: 2 })
     const executions = await Promise.all(Array.from({ length: 40 }, () => run(client)))
     const ids = executions.map(({ execution_id }) => execution_id)

@@ -3,7 +3,7 @@ import { cancel, event, get, resume, run, setup, worker } from './executions-fix
 
 const types = (log: { type: string }[]) => log.map(({ type }) => type)
 
-test('a run is queued, leased, claimed and completed, and its log has each event', async () => {
+test('a run: queued, leased, claimed and completed, with each event in its log', async () => {
   const { client } = await setup()
   const { execution_id, state } = await run(client)
   expect(state).toBe('SCHEDULED')
@@ -52,7 +52,7 @@ test('a run is queued, leased, claimed and completed, and its log has each event
   expect(entries[3]?.value_json).toBe('1e400')
 })
 
-test('a paused execution waits for its resume, and one worker receives the body', async () => {
+test('a paused execution: waits for its resume, and one worker receives the body', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -157,7 +157,7 @@ test('a cancel without an answer: CANCELLED at its deadline, with a new fencing 
   ).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('stale-claim') })
 })
 
-test('an unclaimed lease goes to another worker, with a new fencing token', async () => {
+test('an unclaimed lease: goes to another worker, with a new fencing token', async () => {
   const { client } = await setup({ env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '0.2' } })
   const { execution_id } = await run(client)
   const deaf = worker(client)
@@ -212,7 +212,7 @@ test('a worker releases an execution as crashed: counts as an attempt, and the n
   }
 })
 
-test('a completed task resets the count of worker deaths, and releases do not count', async () => {
+test('a completed task: resets the count of worker deaths; a release: not counted', async () => {
   const { client } = await setup({ env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '2' } })
   const { execution_id } = await run(client)
   let generation = 0

@@ -50,7 +50,7 @@ test('a wanted id: reserved again after 24 hours, but not in place of another re
   expect(await reserve(client, used, newId())).toBe(first)
 })
 
-test('expired keys are deleted, others stay', async () => {
+test('expired keys: deleted; others stay', async () => {
   const { client, db, another } = await setup()
   const [old, young] = [newId(), newId()]
   for (const key_id of [old, young]) await reserve(client, key_id)

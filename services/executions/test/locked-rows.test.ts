@@ -82,7 +82,7 @@ test('D5: a process hangs in a transaction: its rows are freed after some second
   expect(hangs).toBe(false)
 })
 
-test('rows changed in one batch are locked in id order, whatever their order in the table', async () => {
+test('rows changed in one batch: locked in id order, whatever their order in the table', async () => {
   const { client, db } = await setup()
   const ids = (await createClaimed(client, 100)).slice(-20)
   // A small table is scanned in its physical order: here the last id first.

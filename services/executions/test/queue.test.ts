@@ -16,7 +16,7 @@ async function open() {
 
 const requirement = (label: string) => ({ packages: [], affinity: { label }, runner: '', cpu: 2 })
 
-test('queue position counts work with the same requirement only', async () => {
+test('queue position: counts work with the same requirement only', async () => {
   const { client, explain } = await open()
   const ids: string[] = []
   for (const label of ['a', 'b', 'a', 'a'])

@@ -124,7 +124,7 @@ test('release races checkpoint: a refused checkpoint is not in the log', { timeo
   }),
 )
 
-test('a row that cannot be stored never fails its neighbours in the batch', async () => {
+test('a row that cannot be stored: does not fail the others of its batch', async () => {
   const { client } = await setup()
   const w = worker(client)
   const executions = await Promise.all(Array.from({ length: 30 }, () => run(client)))
@@ -142,7 +142,7 @@ test('a row that cannot be stored never fails its neighbours in the batch', asyn
   expect(lost).toEqual([expect.objectContaining({ kind: 'unprocessable' })])
 })
 
-test('a command submitted together with the create is applied', async () => {
+test('a command submitted together with the create: applied', async () => {
   const { client } = await setup()
   await run(client)
   const pairs = Array.from({ length: 40 }, () => create())

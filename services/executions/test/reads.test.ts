@@ -44,7 +44,7 @@ test('list of visible workflows: rows and totals of these only, in every page', 
   await check()
 })
 
-test('lists are newest first, filtered by workflow and state, with totals', async () => {
+test('lists: newest first, filtered by workflow and state, with totals', async () => {
   const { client, db } = await setup()
   const created: { execution_id: string }[] = []
   for (const workflow_name of ['a', 'b', 'a']) created.push(await run(client, { workflow_name }))
@@ -73,7 +73,7 @@ test('lists are newest first, filtered by workflow and state, with totals', asyn
   })
 })
 
-test('a log is read in pages from any position', async () => {
+test('a log read in pages from any position: has every event once', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -94,7 +94,7 @@ test('a log is read in pages from any position', async () => {
   )
 })
 
-test('a repeated checkpoint appends nothing, also while the first one is in flight', async () => {
+test('a repeated checkpoint: appends nothing, also while the first one is in flight', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const w = worker(client)
@@ -133,7 +133,7 @@ test('a commit: followers receive its entries, or a notice if the values are lar
     ])
 })
 
-test('every terminal event is published once to JetStream, in the order of commit', async () => {
+test('terminal events: published once each to JetStream, in the order of commit', async () => {
   const { client } = await setup({ replicas: 2 })
   const connection = await openNats()
   const ended: string[] = []

@@ -12,7 +12,7 @@ import {
   worker,
 } from './executions-fixture.ts'
 
-test('a settled execution accepts the identical checkpoint, and rejects any other as a stale claim', async () => {
+test('a settled execution: accepts the identical checkpoint, and rejects any other as a stale claim', async () => {
   const { client } = await setup()
   const { execution_id } = await run(client)
   const w = worker(client)

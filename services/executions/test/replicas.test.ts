@@ -13,7 +13,7 @@ async function twins() {
   return { here, there }
 }
 
-test('a change by another replica is seen in spite of the cached row', async () => {
+test('a change by another replica: seen in spite of the cached row', async () => {
   const { here, there } = await twins()
   const { execution_id } = await run(here)
   const w = worker(here)
@@ -62,7 +62,7 @@ test('C9: a checkpoint of many events repeated at another replica: each event is
   expect(ids).toEqual([...events, later].map(({ event_id }) => event_id))
 })
 
-test('an event received by another replica is not appended again', async () => {
+test('an event received by another replica: not appended again', async () => {
   const { here, there } = await twins()
   const { execution_id } = await run(here)
   const w = worker(here)

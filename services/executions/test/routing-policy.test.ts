@@ -38,7 +38,7 @@ async function zones() {
   return { client, eu, us, lease }
 }
 
-test('the policy of a workflow picks the worker by the input', async () => {
+test('the policy of a workflow: picks the worker by the input', async () => {
   const { client, lease } = await zones()
   const go = (zone: unknown) =>
     run(client, { requirement: routed, input_json: JSON.stringify({ customer: { zone } }) })
@@ -58,7 +58,7 @@ test('the policy of a workflow picks the worker by the input', async () => {
   expect(await lease()).toMatchObject([{ execution_id, worker_name: 'in-eu' }])
 })
 
-test('executions with different policies have different requirements in the ready queue', async () => {
+test('executions with different policies: have different requirements in the ready queue', async () => {
   const { client } = await setup()
   await run(client, { requirement: routed })
   await run(client, { requirement: anything })
@@ -68,7 +68,7 @@ test('executions with different policies have different requirements in the read
   )
 })
 
-test('a resumed execution goes to the worker that paused it, to another one if it is gone', async () => {
+test('a resumed execution: goes to the worker that paused it, to another one if it is gone', async () => {
   const { client, eu, us, lease } = await zones()
   for (const isGone of [false, true]) {
     const { execution_id } = await run(client, {
@@ -85,7 +85,7 @@ test('a resumed execution goes to the worker that paused it, to another one if i
   }
 })
 
-test('an input that a policy reads is stored unchanged', async () => {
+test('an input that a policy reads: stored unchanged', async () => {
   const { client } = await setup()
   const input_json = '{"customer":{"zone":"eu"},"n":9007199254740993,"big":1e400}'
   const created = await submit(client, create({ requirement: routed, input_json }))

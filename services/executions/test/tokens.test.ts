@@ -11,7 +11,7 @@ import { cancel, create, resume, setup, submit, worker } from './executions-fixt
 const tokens = new ExecutionTokens('an execution token secret of the tests', 60)
 const ada = { subject: 'ada', issuer: 'https://issuer' }
 
-test('a lease carries a token for its execution, worker, fencing token and starter', async () => {
+test('a lease: carries a token for its execution, worker, fencing token and starter', async () => {
   const { client } = await setup()
   const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
@@ -27,7 +27,7 @@ test('a lease carries a token for its execution, worker, fencing token and start
   })
 })
 
-test('each claim renews the execution token, also a repeated one', async () => {
+test('a claim, also a repeated one: renews the execution token', async () => {
   const { client } = await setup()
   const { execution_id } = await submit(client, create({ caller: signedCaller(ada) }))
   const w = worker(client)
@@ -81,7 +81,7 @@ async function submitting(as: string) {
   return { client, other: { ...client, submit: other.submit } }
 }
 
-test('the dispatcher may release, and may not create, report or cancel', async () => {
+test('the dispatcher: may release, and may not create, report or cancel', async () => {
   const { client, other } = await submitting('dispatcher')
   const caller = signedCaller(ada, 'dispatcher')
   await expect(submit(other, create({ caller }))).rejects.toMatchObject({ kind: 'forbidden' })
@@ -95,7 +95,7 @@ test('the dispatcher may release, and may not create, report or cancel', async (
   expect(await w.release(execution_id)).toMatchObject({ state: 'SCHEDULED', worker_name: '' })
 })
 
-test('the scheduler may create and cancel, and may not send worker commands', async () => {
+test('the scheduler: may create and cancel, and may not send worker commands', async () => {
   const { other: asScheduler } = await submitting('scheduler')
   const caller = signedCaller(ada, 'scheduler')
   const { execution_id } = await submit(asScheduler, create({ caller }))
@@ -106,7 +106,7 @@ test('the scheduler may create and cancel, and may not send worker commands', as
   expect(await cancel(asScheduler, execution_id)).toMatchObject({ state: 'CANCELLED' })
 })
 
-test('an unsigned on-behalf-of token creates nothing', async () => {
+test('an unsigned on-behalf-of token: creates nothing', async () => {
   const { client, db } = await setup()
   for (const caller of WRONG)
     await expect(submit(client, create({ caller }))).rejects.toMatchObject({

@@ -63,7 +63,7 @@ async function wait(client: Client, offers: Offer[], options: { answerNow?: Abor
   return { waiting }
 }
 
-test('queued work goes to the waiting dispatcher at once, without a wake-up', async () => {
+test('queued work: goes to the waiting dispatcher at once, without a wake-up', async () => {
   const { client, queue, offer, countWakeUps } = await waitingFixture()
   const { waiting } = await wait(client, [offer('w1')])
   const { execution_id } = await queue()
@@ -128,7 +128,7 @@ test('a full worker: gets nothing, and the work is announced to all dispatchers'
   await expect.poll(() => wakeUps.length).toBeGreaterThan(0)
 })
 
-test('work with a preference or an expired lease is not assigned to a waiting dispatcher', async () => {
+test('work with a preference or an expired lease: not assigned to a waiting dispatcher', async () => {
   const { client, queue, offer, wakeUps } = await waitingFixture()
   const { waiting } = await wait(client, [offer('w1')])
   await queue({ preferred_worker: 'another' })
@@ -137,7 +137,7 @@ test('work with a preference or an expired lease is not assigned to a waiting di
   expect((await waiting).leases).toMatchObject([{ execution: { worker_name: 'w1' } }])
 })
 
-test('a wait for other requirements gets nothing', async () => {
+test('a wait for other requirements: gets nothing', async () => {
   const { client, queue, offer, wakeUps } = await waitingFixture()
   const { waiting } = await wait(client, [offer('w1', { requirement_ids: ['f'.repeat(32)] })])
   await queue()
@@ -147,7 +147,7 @@ test('a wait for other requirements gets nothing', async () => {
   expect(await Promise.race([waiting, Promise.resolve(nothing)])).toEqual(nothing)
 })
 
-test('a wait ends at its time limit, on request, and when the replica stops', async () => {
+test('a wait: ends at its time limit, on request, and when the replica stops', async () => {
   const { client, offer, another } = await waitingFixture()
   const nothing = { leases: [], loads: [], more: false }
   expect(await client.awaitWork({ offers: [offer('w1')], wait_ms: 20 })).toEqual(nothing)
@@ -163,7 +163,7 @@ test('a wait ends at its time limit, on request, and when the replica stops', as
   await leaving.stop()
 })
 
-test('work queued after a wait has ended stays in the queue', async () => {
+test('work queued after a wait has ended: stays in the queue', async () => {
   const { client, queue, offer, wakeUps } = await waitingFixture()
   const leave = new AbortController()
   const waiting = client.awaitWork(
@@ -190,7 +190,7 @@ test('two replicas: work queued at either one is assigned or announced', async (
   await expect.poll(() => leasedCount + wakeUps.length).toBeGreaterThanOrEqual(6)
 })
 
-test('released work goes to a waiting dispatcher', async () => {
+test('released work: goes to a waiting dispatcher', async () => {
   const { client, queue, offer } = await waitingFixture()
   const first = await wait(client, [offer('w1')])
   const { execution_id } = await queue()

@@ -43,7 +43,7 @@ const PAYLOAD_ROUTES = [
   'put /schedules/{schedule_id}',
 ]
 
-test('only bodies that hold a payload may be larger than 1 MiB', () => {
+test('a body above 1 MiB: accepted only if it holds a payload', () => {
   const large = routes.filter(({ body: { size } }) => size === 'payload' || size === 'report')
   expect(large.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(PAYLOAD_ROUTES)
   for (const { body, path } of routes)
@@ -99,7 +99,7 @@ test('a schedule with 1 MiB in other members than its input: 413', async () => {
   expect(response.status).toBe(413)
 })
 
-test('a body up to 1 MiB is parsed by the event loop, a larger one by a thread', async () => {
+test('a body up to 1 MiB: parsed by the event loop; a larger one: by a thread', async () => {
   const threads = startThreads()
   const text = (bytes: number) => `"${'x'.repeat(bytes - 2)}"`
   expect(await threads.parse(ownBytes(text(MEBIBYTE)), task('text'))).toHaveLength(MEBIBYTE)
@@ -115,7 +115,7 @@ test('a report of 3 MiB in a thread: every payload is the text that was sent', a
   expect(read.output_json).toBe(output)
 })
 
-test('refusals in a thread are those of the event loop', async () => {
+test('refusals in a thread: those of the event loop', async () => {
   const threads = startThreads()
   const failure = (text: string) =>
     threads.parse(ownBytes(text), task('checkpoint')).catch((error) => error)
@@ -139,7 +139,7 @@ test('an input of 2 MiB is validated in a thread: the same problems as of a smal
   expect(threads.jobs).toBe(2)
 })
 
-test('a run with an input of 16 MiB: returned byte for byte', async () => {
+test('R5: a run with an input of 16 MiB: returned byte for byte', async () => {
   const { call, executions } = await startGateway()
   const body = `["${'é'.repeat(1_000)}",${'1e400,'.repeat(2_700_000)}9007199254740993]`
   const response = await call('POST', RUN, {

@@ -123,7 +123,7 @@ test.each(Object.entries(broken))(
   },
 )
 
-test('a body above the limit: 413 before it ends', async () => {
+test('R5: a body above the limit: 413 before it ends', async () => {
   const { url, executions } = await startGateway({}, { SVC_SERVER__MAX_BODY_BYTES: '1000' })
   const head = `POST ${RUN} HTTP/1.1\r\nHost: localhost\r\n`
   const declared = await raw(url, `${head}Content-Length: 5000\r\n\r\n`, 'x'.repeat(2_000))

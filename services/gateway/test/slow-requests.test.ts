@@ -140,7 +140,7 @@ test('behind a proxy: requests of each forwarded address are counted, not connec
   expect(await received(other)).toMatch(/^HTTP\/1.1 200 /)
 })
 
-test('the gateway refuses an unauthenticated slow body at once and closes it within seconds', async () => {
+test('an unauthenticated slow body: refused at once, and its connection closed within seconds', async () => {
   const { url } = await startGateway(
     {
       keys: {

@@ -198,14 +198,14 @@ test.each<[string, object, string]>([
     { schedule_id: 's', schedule_config: '', input_data: '' },
     'No update parameters provided',
   ],
-])('%s %j: refused with %s, and no request is sent', async (name, args, error) => {
+])('N149, N152: %s %j: refused with %s, and no request is sent', async (name, args, error) => {
   const { api, connect } = await connectOverHttp()
   const { text } = await callTool(await connect(), name, args as Record<string, unknown>)
   expect(text).toBe(failure(error))
   expect(api.seen).toEqual([])
 })
 
-test('wrong arguments: a tool error with the reason, and no request is sent', async () => {
+test('N152: wrong arguments: a tool error with the reason, and no request is sent', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   const wrong: [string, Record<string, unknown>, string][] = [
@@ -225,7 +225,7 @@ test('wrong arguments: a tool error with the reason, and no request is sent', as
   expect(api.seen).toEqual([])
 })
 
-test('an unknown tool, or a cursor: the protocol error -32602', async () => {
+test('N152: an unknown tool, or a cursor: the protocol error -32602', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   await expect(callTool(client, 'no_such_tool')).rejects.toMatchObject({

@@ -34,7 +34,7 @@ test('no other service: /healthz answers 200', async () => {
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
 })
 
-test('concurrent callers: each call has the token of its own request', async () => {
+test('N145: concurrent callers: each call has the token of its own request', async () => {
   const { api, connect } = await connectOverHttp()
   api.answers.set('GET /workers', ({ headers }) => ({
     body: JSON.stringify([headers.authorization ?? 'anonymous']),
@@ -103,7 +103,7 @@ test('N148: a session id, GET or DELETE: refused, because there are no sessions'
   expect(await post(url, {}, '', 'DELETE')).toBe(405)
 })
 
-test('a malformed request, or one of 10 MB: a client error, and nothing reaches the API', async () => {
+test('N149: a malformed request, or one of 10 MB: a client error, and nothing reaches the API', async () => {
   const { url, api } = await connectOverHttp()
   for (const body of ['', '{', '{"jsonrpc":"1.0"}', `"${'x'.repeat(10_000_000)}"`]) {
     const status = await post(url, {}, body)
@@ -113,7 +113,7 @@ test('a malformed request, or one of 10 MB: a client error, and nothing reaches 
   expect(api.seen).toEqual([])
 })
 
-test('a client disconnects: its call of the API is aborted', async () => {
+test('N151: a client disconnects: its call of the API is aborted', async () => {
   const { url, api } = await connectOverHttp()
   api.answers.set('GET /workers', 'silence')
   const call =

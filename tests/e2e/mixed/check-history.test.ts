@@ -127,7 +127,7 @@ test.each<[string, (made: ValidHistory) => unknown]>([
     'C2-superseded-write',
     ({ ops }) => Object.assign(ops[3] as RecordedCall, { sent: 35, received: 36 }),
   ],
-])('checker detects %s', (name, spoil) => {
+])('a history with the anomaly %s: reported', (name, spoil) => {
   const made = validHistory()
   spoil(made)
   expect(violationsOf(made.run).map((fault) => fault.split(':')[0])).toContain(name)

@@ -29,7 +29,7 @@ const settings = (auth: boolean, { token, key, previous, bootstrap, rpc }: Given
 
 const strong = { token: STRONG, key: STRONG }
 
-test('with authentication on, every secret that is missing is named', () => {
+test('authentication on, secrets missing: each is named', () => {
   expect(() => requireAuthSecrets(settings(true, {}))).toThrow(`${TOKEN} and ${KEY}`)
   expect(() => requireAuthSecrets(settings(true, { ...strong, key: ' ' }))).toThrow(
     `needs ${KEY} to`,

@@ -44,12 +44,12 @@ const toText = (value: unknown) =>
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-test('every setting has its row here', () => {
+test('settings: each has its row here', () => {
   expect(Object.keys(samples).sort()).toEqual(every.sort())
 })
 
 test.each(Object.entries(samples))(
-  '%s is read from svc.toml and from the environment',
+  'the setting %s: read from svc.toml and from the environment',
   (path, [inFile, inEnv]) => {
     const keys = path.split('.')
     const table = ['svc', ...keys.slice(0, -1)].join('.')
@@ -61,12 +61,12 @@ test.each(Object.entries(samples))(
   },
 )
 
-test('the contract names its own variable for the upload limit', () => {
+test('the variable of the contract for the upload limit: accepted', () => {
   const settings = loadSettings({ SVC_CONFIG: '/dev/null', MAX_WORKFLOW_UPLOAD_BYTES: '2048' })
   expect(settings.catalog.max_workflow_upload_bytes).toBe(2048)
 })
 
-test('the defaults are the numbers of the contract', () => {
+test('defaults: the numbers of the contract', () => {
   const { server, workers, catalog, executions, retention, scheduling, security } = loadSettings({
     SVC_CONFIG: '/dev/null',
   })
@@ -122,7 +122,7 @@ test.each([
   ['SVC_RETENTION__BATCH_SIZE', '0', 'a whole number from 1'],
   ['SVC_SERVER', 'x', 'SVC_SERVER'],
   ['SVC_NOTHING', 'x', 'nothing'],
-])('%s=%s stops the start and names the setting', (name, value, named) => {
+])('%s=%s: stops the start and names the setting', (name, value, named) => {
   expect(() => loadSettings({ SVC_CONFIG: '/dev/null', [name]: value })).toThrow(named)
 })
 
@@ -135,19 +135,19 @@ test.each([
   ['[]', []],
   ['[::1]:20101,[::1]:20102', ['[::1]:20101', '[::1]:20102']],
   ['[a', ['[a']],
-])('in the environment the list %s is %j', (value, items) => {
+])('the list %s in the environment: %j', (value, items) => {
   const env = { SVC_CONFIG: '/dev/null', SVC_SECURITY__ENCRYPTION__PREVIOUS_KEYS: value }
   expect(loadSettings(env).security.encryption.previous_keys).toEqual(items)
 })
 
-test('a table outside of [svc] is a mistake, and so is a file that is not there', () => {
+test('a table outside of [svc], or a missing file: refused', () => {
   expect(() => loadSettings({ SVC_CONFIG: file('[server]\nport = 1\n') })).toThrow(
     'outside of [svc]',
   )
   expect(() => loadSettings({ SVC_CONFIG: '/nonexistent/svc.toml' })).toThrow('ENOENT')
 })
 
-test('deploy/svc.toml documents every setting, with its default or as a comment', () => {
+test('deploy/svc.toml: has every setting, with its default or as a comment', () => {
   const path = new URL('../../../../deploy/svc.toml', import.meta.url)
   const source = readFileSync(path, 'utf8')
   expect(loadSettings({ SVC_CONFIG: path.pathname })).toEqual(
@@ -157,7 +157,7 @@ test('deploy/svc.toml documents every setting, with its default or as a comment'
   for (const name of every) expect(at(shown.svc, name), name).toBeDefined()
 })
 
-test('a blank token of the caller counts as none', () => {
+test('a blank token of the caller: none', () => {
   expect(callerToken({ SVC_AUTH_TOKEN: ' a.b ' })).toBe('a.b')
   expect(callerToken({ SVC_AUTH_TOKEN: ' ' })).toBeUndefined()
   expect(callerToken({})).toBeUndefined()

@@ -28,7 +28,7 @@ test('payload members: may repeat names inside, but appear once themselves', () 
   expect(findDuplicateMember('{"input":1,"input":2}', ['input'])).toEqual(['input'])
 })
 
-test('agrees with what JSON.parse loses, on objects made at random', () => {
+test('random objects: a repeated member is found exactly where JSON.parse loses one', () => {
   let seed = 11
   const next = (n: number) => {
     seed = (seed * 48_271) % 2_147_483_647

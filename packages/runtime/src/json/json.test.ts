@@ -35,7 +35,7 @@ test.each([
   '{"__proto__":{"x":1}}',
   '\t[\n1\r]',
   `"${'x'.repeat(100_000)}"`,
-])('%s is JSON', (text) => {
+])('%s: JSON', (text) => {
   expect(reason(text)).toBe('fine')
   expect(() => JSON.parse(text)).not.toThrow()
 })
@@ -75,12 +75,12 @@ test.each([
   '{"a":}',
   ',',
   'truefalse',
-])('%j is malformed', (text) => {
+])('%j: malformed', (text) => {
   expect(reason(text)).toBe('malformed')
   expect(() => JSON.parse(text)).toThrow()
 })
 
-test('nesting is counted in containers, and one too many is too deep', () => {
+test('nesting of one container above the limit: too deep', () => {
   const nested = (n: number) => '['.repeat(n) + ']'.repeat(n)
   expect(reason(nested(4), 4)).toBe('fine')
   expect(reason(nested(5), 4)).toBe('too_deep')
@@ -88,7 +88,7 @@ test('nesting is counted in containers, and one too many is too deep', () => {
   expect(reason(nested(1_000_000))).toBe('too_deep')
 })
 
-test('agrees with JSON.parse on texts broken at random', () => {
+test('texts broken at random: accepted exactly if JSON.parse accepts them', () => {
   const parts = ['{', '}', '[', ']', ',', ':', '"a"', '1', 'null', ' ', '"', '\\', '-', 'e']
   let seed = 7
   const next = (n: number) => {
@@ -107,7 +107,7 @@ test('agrees with JSON.parse on texts broken at random', () => {
   }
 })
 
-test('members are cut out untouched, and the last of equal names counts', () => {
+test('members of an object: their exact text; of equal names, the last one', () => {
   const text =
     ' { "a" : 9007199254740993 , "b\\u0062": {"x":"}\\""} ,"a":[1, {"y":"]"}],"__proto__":1e400}'
   expect(membersOf(text)).toEqual(
@@ -121,7 +121,7 @@ test('members are cut out untouched, and the last of equal names counts', () => 
   expect(membersOf('[1]')).toBeUndefined()
 })
 
-test('elements are cut out untouched', () => {
+test('elements of an array: their exact text', () => {
   expect(elementsOf(' [ 1.0 , "a,]" ,{"b":[2]}, [] ] ')).toEqual([
     '1.0',
     '"a,]"',
@@ -132,13 +132,13 @@ test('elements are cut out untouched', () => {
   expect(elementsOf('{}')).toBeUndefined()
 })
 
-test('a string is read, anything else is none', () => {
+test('a string: its text; any other JSON: undefined', () => {
   expect(stringOf('"a\\nb"')).toBe('a\nb')
   expect(stringOf('1')).toBeUndefined()
   expect(stringOf(undefined)).toBeUndefined()
 })
 
-test('bytes that are not UTF-8 are refused', () => {
+test('bytes that are not UTF-8: refused', () => {
   expect(() => decodeJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow(JsonError)
   expect(() => decodeJson(Buffer.from([0x22, 0xc0, 0xaf, 0x22]))).toThrow(JsonError)
   expect(decodeJson(Buffer.from('"ü"'))).toBe('"ü"')

@@ -8,6 +8,6 @@ test.each([
   ['a.', 'workers.a~'],
   ['a..b', 'workers.a~.b'],
   ['...', 'workers.~~~'],
-])('the subject of %j is %s, without an empty token', (name, subject) => {
+])('the subject of %j: %s, without an empty token', (name, subject) => {
   expect(subjectOf('workers', name)).toBe(subject)
 })

@@ -30,7 +30,7 @@ describe('the lock of a data directory', () => {
   it.each([
     ['has ended', { pid: PID_MAX + 1, born: '1' }],
     ['had the pid of a later process', { pid: process.pid, born: `not ${birth(process.pid)}` }],
-  ])('is taken over from a process that %s', (_, claim) => {
+  ])('a lock of a process that %s: taken over', (_, claim) => {
     writeFileSync(path.join(dir, 'lock'), JSON.stringify(claim))
     const unlock = lock(dir)
     onTestFinished(unlock)

@@ -5,7 +5,7 @@ import { loop, pauseAfter } from './loop.ts'
 const log = pino({ level: 'silent' })
 const options = { name: 'test', pauseMs: 60_000, log }
 
-test('a round that has more to do is followed at once, the last one by a pause', async () => {
+test('a round with more work: the next one follows at once; without: after a pause', async () => {
   let rounds = 0
   const running = loop(options, async () => ++rounds < 3)
   await expect.poll(() => rounds).toBe(3)
@@ -31,7 +31,7 @@ test('wake: ends the pause; during a round it causes one more', async () => {
   expect(rounds).toBe(3)
 })
 
-test('a round that throws does not end the loop', async () => {
+test('a round that throws: the loop continues', async () => {
   let rounds = 0
   const running = loop({ ...options, pauseMs: 1 }, async () => {
     if (++rounds < 3) throw new Error('passing')
@@ -43,11 +43,11 @@ test('a round that throws does not end the loop', async () => {
 test.each([
   [500, [500, 1_000, 2_000, 4_000, 5_000, 5_000]],
   [60_000, [60_000, 60_000]],
-])('a loop that rests for %i ms rests longer after failures, up to 5 s', (pauseMs, pauses) => {
+])('failures in a loop with a pause of %i ms: longer pauses, up to 5 s', (pauseMs, pauses) => {
   expect(pauses.map((_, failures) => pauseAfter(failures, pauseMs))).toEqual(pauses)
 })
 
-test('stopping waits for the round under way', async () => {
+test('stop during a round: waits for its end', async () => {
   let ended = false
   const running = loop(options, async () => {
     await new Promise((resolve) => setTimeout(resolve, 30))

@@ -24,7 +24,7 @@ test('no preference: the worker with the least load gets the work', () => {
   )
 })
 
-test('a preferred worker comes first while it has a free slot', () => {
+test('a preferred worker with a free slot: comes first', () => {
   const prefers = { preferred_worker: 'a' }
   expect(
     names(
@@ -39,21 +39,21 @@ test('work without an eligible worker: stays queued and does not delay the work 
   expect(names([...unmatchable, work('last')], [worker('a')])).toEqual(['last:a'])
 })
 
-test('a worker gets no more work than it has free slots', () => {
+test('more work than free slots: a worker gets one execution per slot', () => {
   expect(names([work('1'), work('2'), work('3')], [worker('a', { free: 2 })])).toEqual([
     '1:a',
     '2:a',
   ])
 })
 
-test('a worker whose lease expired gets the work again only if no other worker is eligible', () => {
+test('a worker whose lease expired: gets the work again only if no other worker is eligible', () => {
   expect(names([work('1', { passed_over: 'a' })], [worker('a'), worker('b', { used: 9 })])).toEqual(
     ['1:b'],
   )
   expect(names([work('1', { passed_over: 'a' })], [worker('a')])).toEqual(['1:a'])
 })
 
-test('a policy outranks load and preference; a worker whose lease expired still comes last', () => {
+test('a policy: outranks load and preference, but not an expired lease', () => {
   const policy: Policy = {
     terms: [{ kind: 'prefer', selector: 'label:z', op: '==', value: 'x', weight: 1 }],
   }

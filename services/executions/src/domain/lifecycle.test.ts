@@ -4,13 +4,13 @@ import { next, type Trigger, transitions } from './lifecycle.ts'
 
 const triggers = Object.keys(transitions) as Trigger[]
 
-test('no trigger leaves a terminal state', () => {
+test('a terminal state: no trigger leaves it', () => {
   for (const state of STATES.filter(isTerminal))
     for (const trigger of triggers)
       expect(() => next(state, trigger), `${trigger} from ${state}`).toThrow('finished')
 })
 
-test('a listed transition leads to its state, an unlisted one is refused', () => {
+test('a listed transition: leads to its state; an unlisted one: refused', () => {
   for (const state of STATES)
     for (const trigger of triggers) {
       const to = transitions[trigger][state]
@@ -19,7 +19,7 @@ test('a listed transition leads to its state, an unlisted one is refused', () =>
     }
 })
 
-test('a terminal state is reachable from every other state', () => {
+test('each non-terminal state: a terminal state is reachable', () => {
   const reached = new Set(STATES.filter(isTerminal))
   for (let grown = true; grown; ) {
     grown = false
@@ -30,7 +30,7 @@ test('a terminal state is reachable from every other state', () => {
   expect([...reached].sort()).toEqual(STATES.filter((state) => state !== 'CREATED').sort())
 })
 
-test('every non-terminal state ends by the clock, by an eviction, or by a known request', () => {
+test('each non-terminal state: ends by a deadline, an eviction, or a known request', () => {
   const awaited: Partial<Record<State, string>> = { PAUSED: 'resume' }
   const guards: readonly Trigger[] = ['lose', 'time_out']
   for (const state of STATES.filter((one) => !isTerminal(one) && one !== 'CREATED')) {

@@ -16,7 +16,7 @@ test('lines within the limits: all are kept, with the totals after each', () => 
   ])
 })
 
-test('the last permitted line is kept, the next becomes the marker, later ones are dropped', () => {
+test('lines above the limit: the first becomes the marker, later ones are dropped', () => {
   const before = { line_count: MAX_LINES - 1, byte_count: 0 }
   const kept = withinLimits(before, messages(4))
   expect(kept.map(({ message }) => message)).toEqual(['0', expect.stringMatching(/no more lines/)])

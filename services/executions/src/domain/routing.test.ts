@@ -26,7 +26,7 @@ test('no candidates: returns undefined', () => {
   expect(chosen(policy({ kind: 'sticky' }), [])).toBeUndefined()
 })
 
-test('a preference outweighs the load according to its weight', () => {
+test('a preference with a weight: outweighs the load by that weight', () => {
   const workers = [worker('a', { 'label:zone': 'eu' }, 9), worker('b', { 'label:zone': 'us' }, 0)]
   const zone = (weight: number) =>
     policy(prefer('label:zone', '==', 'eu', weight), { kind: 'least', selector: 'load' })
@@ -34,7 +34,7 @@ test('a preference outweighs the load according to its weight', () => {
   expect(chosen(zone(0.5), workers)).toBe('b')
 })
 
-test('a value from the input is compared; a missing one matches no worker', () => {
+test('a value from the input: compared; a missing one: matches no worker', () => {
   const workers = [worker('a', { 'label:zone': 'eu' }), worker('b', { 'label:zone': 'us' })]
   const zone = policy(prefer('label:zone', '==', { $input: 'customer.zone' }))
   expect(chosen(zone, workers, { inputs: { 'customer.zone': 'us' } })).toBe('b')
@@ -54,12 +54,12 @@ test.each<[fact: string, op: string, value: unknown, holds: boolean]>([
   ['2', '<=', 2, true],
   ['2', '>=', 2.5, false],
   ['x', '==', null, false],
-])('%j %s %j is %s', (fact, op, value, holds) => {
+])('%j %s %j: %s', (fact, op, value, holds) => {
   const workers = [worker('a'), worker('b', { 'label:k': fact })]
   expect(chosen(policy(prefer('label:k', op, value)), workers)).toBe(holds ? 'b' : 'a')
 })
 
-test('least and most score by position between lowest and highest; an unknown value scores worst', () => {
+test('least and most: score by position between lowest and highest; an unknown value: scores worst', () => {
   const cpu = (free: string) => ({ 'resource:cpu_available': free })
   const workers = [worker('a', cpu('2')), worker('b', cpu('8')), worker('c')]
   const by = (kind: string) => policy({ kind, selector: 'resource:cpu_available' })
@@ -73,7 +73,7 @@ test('least and most score by position between lowest and highest; an unknown va
   expect(chosen(half, [...workers, middle])).toBe('m')
 })
 
-test('equal values score a half each; a value unknown for all workers scores zero', () => {
+test('equal values: score a half each; a value unknown for all workers: scores zero', () => {
   const same = { 'metric:q': '1' }
   const by = policy(
     { kind: 'most', selector: 'metric:q' },
@@ -90,7 +90,7 @@ test('equal scores: the least loaded worker wins, then the first by name', () =>
   expect(chosen(none, [worker('b', {}, 1), worker('c', {}, 0), worker('a', {}, 0)])).toBe('a')
 })
 
-test('values selected from an input are found through objects only, and are small', () => {
+test('values selected from an input: found through objects only, and small', () => {
   const paths = ['a.b', 'list.0', 'long', 'none', 'toString', 'flag', 'n']
   const wanted = policy(...paths.map((path) => prefer('load', '==', { $input: path })))
   const document = { a: { b: 'x' }, list: [1], long: 'x'.repeat(2_000), flag: false, n: 1.5 }

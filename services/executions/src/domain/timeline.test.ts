@@ -93,7 +93,7 @@ test('calls: columns of starts, durations, states, tries and rollbacks', () => {
   })
 })
 
-test('times without an offset are UTC; other texts are the begin', () => {
+test('a time without an offset: UTC; a text that is no time: the begin', () => {
   const builder = new TimelineBuilder(BASE)
   const event = { type: 'TASK_STARTED', name: 't', seq: 1 }
   builder.add({ ...event, source_id: 'a', time: '2026-01-02T03:04:06.000006' })

@@ -72,7 +72,7 @@ function reported(row: Execution, said: string): State | 'refused' | undefined {
   return isLeased ? 'refused' : undefined
 }
 
-test.each(pairs)('$what from $name', (pair) => {
+test.each(pairs)('$what from $name: accepted or refused by the table', (pair) => {
   const { row, command, trigger } = pair
   const special = exception(pair)
   if (isTerminal(row.state) || row.state === 'PAUSED')

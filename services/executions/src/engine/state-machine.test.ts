@@ -18,7 +18,7 @@ const mayHaveDeadline = ({ state, parked }: Execution) =>
 const isReady = ({ state, held_by }: Execution) =>
   (state === 'SCHEDULED' || state === 'RESUMING') && held_by === undefined
 
-test('every non-terminal state has an owner, the ready queue, or a wake-up', () => {
+test('each non-terminal state: has an owner, a place in the ready queue, or a wake-up', () => {
   always(({ after }) => {
     const { state, held_by, queued: waits, parked } = after
     expect([waits, parked].filter(Boolean)).toHaveLength(isReady(after) ? 1 : 0)
@@ -45,7 +45,7 @@ test('a terminal execution: neither state nor output ever changes', () => {
   })
 })
 
-test('only expire times out queued work, and only work with a queue_timeout', () => {
+test('queued work: timed out by expire only, and only with a queue_timeout', () => {
   always(({ before, after, command, events }) => {
     const reason = events.some(({ value_json }) => value_json.includes('QueueTimeout'))
     const timedOut = after.state === 'FAILED' && before.queued
@@ -56,7 +56,7 @@ test('only expire times out queued work, and only work with a queue_timeout', ()
   })
 })
 
-test('fencing tokens never shrink, and grow with every lease and every loss', () => {
+test('fencing tokens: never decrease, and grow with each lease and each loss', () => {
   always(({ before, after }) => {
     expect(after.claim_generation).toBeGreaterThanOrEqual(before.claim_generation)
     const given = after.held_by !== undefined && before.held_by === undefined
@@ -65,7 +65,7 @@ test('fencing tokens never shrink, and grow with every lease and every loss', ()
   })
 })
 
-test('a worker changes only executions that it holds, and only with the current fencing token', () => {
+test('a command of a worker: changes only executions that it holds, with the current fencing token', () => {
   always(({ before, after, command }) => {
     if (!('report' in command) || after === before) return
     expect(command.report.holder.worker_name).toBe(before.held_by)
@@ -98,7 +98,7 @@ test('an attempt: counted once, at a delivered lease or else at the claim', () =
   })
 })
 
-test('a terminal state appends one terminal event, and CANCELLED requires a cancel request', () => {
+test('a terminal state: appends one terminal event; CANCELLED: requires a cancel request', () => {
   const closing = ['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELLED']
   always(({ before, after, events, command }) => {
     const ends = events.filter(({ type }) => closing.includes(type))
@@ -108,7 +108,7 @@ test('a terminal state appends one terminal event, and CANCELLED requires a canc
   })
 })
 
-test('a resume body is kept until a task has received it or the execution is terminal', () => {
+test('a resume body: kept until a task has received it or the execution is terminal', () => {
   always(({ before, after, events }) => {
     if (!before.resume_due || isTerminal(after.state) || after.state === 'PAUSED') return
     if (events.some(({ type }) => type === 'TASK_COMPLETED')) return

@@ -69,7 +69,7 @@ test.each([
   [[READ, 'ops:deploy'], APPROVE],
   [[READ, APPROVE], 'ops:deploy'],
   [[READ, APPROVE, 'ops:deploy'], undefined],
-])('deciding a call requires all of %j', async (permissions, missing) => {
+])('a decision about a call: requires all of %j', async (permissions, missing) => {
   const verdict = mayDecideCall.authorize(request(permissions), without())
   if (missing === undefined) return expect(await verdict).toBe(approval)
   await expect(verdict).rejects.toMatchObject({ details: { missing_permission: missing } })

@@ -21,7 +21,7 @@ async function watched(...answers: (Fault | undefined)[]) {
 }
 
 test.each(['unauthenticated', 'forbidden'] as const)(
-  'a stream ends when its reader is %s',
+  'a stream whose reader is %s: ends',
   async (kind) => {
     const refusal = new Fault(kind, 'no more')
     expect(await watched(undefined, refusal)).toEqual([refusal])

@@ -30,7 +30,7 @@ test('entries appended by another replica: the cached log is dropped', () => {
   expect(logs.get(row('e', 1))).toBeUndefined()
 })
 
-test('a log without entries is empty, and long logs are not cached', () => {
+test('a log without entries: empty; a long log: not cached', () => {
   const logs = new LogCache()
   expect(logs.get(row('e', 0))).toEqual([])
   logs.record([grew('e', 0, [entry('e', 1, 'x'.repeat(40_000))])])

@@ -7,7 +7,7 @@ const row = (execution_id: string, fields: Partial<Execution> = {}) =>
   ({ execution_id, state: 'RUNNING', gated: false, revision: 1, ...fields }) as Execution
 const became = (after: Execution): CommittedChange => ({ before: undefined, after, entries: [] })
 
-test('the newest row of an execution is cached until it is terminal', () => {
+test('the newest row of an execution: cached until it is terminal', () => {
   const rows = new RowCache()
   rows.record([became(row('e')), became(row('e', { revision: 2 }))])
   expect(rows.get('e')?.revision).toBe(2)
@@ -15,14 +15,14 @@ test('the newest row of an execution is cached until it is terminal', () => {
   expect(rows.get('e')).toBeUndefined()
 })
 
-test('a deleted row is no longer cached', () => {
+test('a deleted row: no longer cached', () => {
   const rows = new RowCache()
   rows.record([became(row('e'))])
   rows.delete('e')
   expect(rows.get('e')).toBeUndefined()
 })
 
-test('rows with large payloads and rows with approvals are not cached', () => {
+test('rows with large payloads or approvals: not cached', () => {
   const rows = new RowCache()
   const large = 'x'.repeat(10_000)
   rows.record([
