@@ -129,7 +129,9 @@ function send(url, { method, path, key }) {
       { method, headers, agent: false },
       (response) => {
         status = response.statusCode
-        response.resume()
+        // Only refusals are measured, and an event stream would not end.
+        if (status < 400) outgoing.destroy()
+        else response.resume()
       },
     )
     outgoing.on('error', () => {})
