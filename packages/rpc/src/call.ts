@@ -20,6 +20,9 @@ export const TRACEPARENT_HEADER = 'traceparent'
 /** Metadata key of a stream of calls whose client confirms responses on request. */
 export const RECEIPTS_HEADER = 'windlass-receipts'
 
+/** Metadata key of the release, in both directions of a stream of calls. */
+export const VERSION_HEADER = 'windlass-version'
+
 /** Path of the standard health check. */
 export const HEALTH_CHECK_PATH = '/grpc.health.v1.Health/Check'
 

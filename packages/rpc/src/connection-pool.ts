@@ -1,10 +1,11 @@
-import { Client, type ClientOptions, credentials } from '@grpc/grpc-js'
+import { Client, type ClientOptions } from '@grpc/grpc-js'
 import { MAX_MESSAGE_BYTES } from './call.ts'
 import type { MultiplexedConnection } from './multiplexed-connection.ts'
 import { ReplicaSet } from './replica-set.ts'
 import { isIPv4Address } from './resolve-address.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 import { acquireConnection, releaseConnection } from './shared-connections.ts'
+import { channelCredentialsOf } from './tls-credentials.ts'
 
 const OPTIONS: ClientOptions = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
@@ -45,12 +46,8 @@ export class UnaryChannels {
 const targetOf = (address: string) => `${isIPv4Address(address) ? 'ipv4' : 'dns'}:${address}`
 
 function channelTo(target: string, { tls }: ServiceIdentity): Client {
-  return tls
-    ? new Client(target, credentials.createSsl(tls.ca, tls.key, tls.cert), {
-        ...OPTIONS,
-        'grpc.ssl_target_name_override': tls.serverName,
-      })
-    : new Client(target, credentials.createInsecure(), OPTIONS)
+  const options = tls && { 'grpc.ssl_target_name_override': tls.serverName }
+  return new Client(target, channelCredentialsOf(tls), { ...OPTIONS, ...options })
 }
 
 /** Multiplexed streams to the replicas of a service, opened at the first call and used in turn. */

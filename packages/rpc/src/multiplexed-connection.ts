@@ -4,8 +4,9 @@ import {
   type CallResponse,
   CallsService,
 } from '@windlass/proto/windlass/rpc/v1/calls'
-import { RECEIPTS_HEADER, SERVICE_TOKEN_HEADER } from './call.ts'
+import { RECEIPTS_HEADER, SERVICE_TOKEN_HEADER, VERSION_HEADER } from './call.ts'
 import { MultiplexedStream } from './multiplexed-client.ts'
+import type { ServiceIdentity } from './service-identity.ts'
 
 const REOPEN_MS = 100
 const MAX_REOPEN_MS = 1_000
@@ -14,15 +15,20 @@ const MAX_REOPEN_MS = 1_000
 export class MultiplexedConnection {
   readonly #service: string
   readonly #channel: Client
-  readonly #serviceToken: () => string
+  readonly #identity: Pick<ServiceIdentity, 'serviceToken' | 'peers'>
+  #forgetVersion: (() => void) | undefined
   #current: MultiplexedStream | undefined
   #pauseMs = REOPEN_MS
   #reopening: NodeJS.Timeout | undefined
 
-  constructor(service: string, channel: Client, serviceToken: () => string) {
+  constructor(
+    service: string,
+    channel: Client,
+    identity: Pick<ServiceIdentity, 'serviceToken' | 'peers'>,
+  ) {
     this.#service = service
     this.#channel = channel
-    this.#serviceToken = serviceToken
+    this.#identity = identity
     this.#open()
   }
 
@@ -44,6 +50,7 @@ export class MultiplexedConnection {
   close(): void {
     const stream = this.#current
     this.#current = undefined
+    this.#forgetVersion?.()
     clearTimeout(this.#reopening)
     stream?.cancel()
     this.#channel.close()
@@ -52,8 +59,10 @@ export class MultiplexedConnection {
   #open(): void {
     const { path, requestSerialize, responseDeserialize } = CallsService.carry
     const metadata = new Metadata()
-    metadata.set(SERVICE_TOKEN_HEADER, this.#serviceToken())
+    const { peers } = this.#identity
+    metadata.set(SERVICE_TOKEN_HEADER, this.#identity.serviceToken(this.#service))
     metadata.set(RECEIPTS_HEADER, '1')
+    if (peers) metadata.set(VERSION_HEADER, peers.version)
     const duplex = this.#channel.makeBidiStreamRequest<CallRequest, CallResponse>(
       path,
       requestSerialize,
@@ -62,6 +71,11 @@ export class MultiplexedConnection {
     )
     const stream = new MultiplexedStream(this.#service, duplex, () => this.#onStreamEnd(stream))
     this.#current = stream
+    duplex.once('metadata', (answered: Metadata) => {
+      if (stream !== this.#current) return
+      const [version] = answered.get(VERSION_HEADER)
+      this.#forgetVersion = peers?.add(this.#service, version?.toString())
+    })
   }
 
   /** The pause grows only while no stream opens: a replica that restarts is back soon. */
@@ -69,6 +83,8 @@ export class MultiplexedConnection {
     if (stream !== this.#current) return
     this.#pauseMs = stream.wasOpen ? REOPEN_MS : Math.min(2 * this.#pauseMs, MAX_REOPEN_MS)
     this.#current = undefined
+    this.#forgetVersion?.()
+    this.#forgetVersion = undefined
     this.#reopening = setTimeout(() => this.#open(), this.#pauseMs)
     this.#reopening.unref()
   }

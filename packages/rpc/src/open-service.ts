@@ -34,13 +34,14 @@ export interface Service {
 export async function openService(
   name: string,
   settings: Settings,
-  { log, teardown, readiness, colocation }: Runtime,
+  runtime: Runtime,
   options: Pick<DbOptions, 'lockMs'> = {},
 ): Promise<Service> {
+  const { log, teardown, readiness, colocation } = runtime
   const { postgres, nats } = settings
   const { url, max_connections: maxConnections } = postgres
   // First, because a mistake in the configuration must not wait for the database.
-  const serviceIdentity = await openServiceIdentity(settings, name, { log, colocation })
+  const serviceIdentity = await openServiceIdentity(settings, name, runtime)
   const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)

@@ -2,7 +2,6 @@ import {
   Metadata,
   type MethodDefinition,
   Server,
-  ServerCredentials,
   type ServerDuplexStream,
   ServerInterceptingCall,
   type ServerInterceptor,
@@ -40,6 +39,7 @@ import { LocalRpcServer } from './local-server.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
+import { serverCredentialsOf } from './tls-credentials.ts'
 import { traced, type Unary } from './traced.ts'
 
 export type HealthCheck = () => Promise<unknown>
@@ -108,7 +108,7 @@ export class RpcServer {
     const bound = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(
         `${address.host}:${address.port}`,
-        credentialsOf(this.#identity),
+        serverCredentialsOf(this.#identity.tls),
         (error, bound) => (error ? reject(error) : resolve(bound)),
       )
     })
@@ -158,6 +158,7 @@ export class RpcServer {
 
   #serveStream(stream: ServerDuplexStream<CallRequest, CallResponse>): void {
     const service = this.#authorizer.authenticate(headerText(stream.metadata, SERVICE_TOKEN_HEADER))
+    const forget = this.#identity.peers?.exchange(service, stream)
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
@@ -165,7 +166,10 @@ export class RpcServer {
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),
       failureOf: (path, error, traceparent) =>
         failureOf(path, error, { log: this.#log, traceparent }),
-      onEnd: () => this.#streams.delete(calls),
+      onEnd: () => {
+        this.#streams.delete(calls)
+        forget?.()
+      },
     })
     this.#streams.add(calls)
   }
@@ -207,11 +211,6 @@ const guard =
         })
       },
     })
-
-const credentialsOf = ({ tls }: ServiceIdentity): ServerCredentials =>
-  tls
-    ? ServerCredentials.createSsl(tls.ca, [{ cert_chain: tls.cert, private_key: tls.key }], true)
-    : ServerCredentials.createInsecure()
 
 const NEVER = new AbortController().signal
 

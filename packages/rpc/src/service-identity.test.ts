@@ -1,5 +1,7 @@
 import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
+import { Readiness } from '@windlass/runtime/admin/readiness'
 import { Settings } from '@windlass/runtime/config/settings'
+import { Teardown } from '@windlass/runtime/process/teardown'
 import { pino } from 'pino'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { keysOf, parseKeys, RPC_SERVICES } from './pair-keys.ts'
@@ -131,7 +133,11 @@ async function opened(rpc: Record<string, unknown>) {
   const lines: string[] = []
   const log = pino({}, { write: (line: string) => void lines.push(line) })
   return {
-    cluster: await openServiceIdentity(Settings.parse({ rpc }), 'executions', { log }),
+    cluster: await openServiceIdentity(Settings.parse({ rpc }), 'executions', {
+      log,
+      readiness: new Readiness(),
+      teardown: new Teardown(log),
+    }),
     lines,
   }
 }

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import type { Caller } from '@windlass/domain/caller'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import { ConfigError } from '@windlass/runtime/config/config-error'
@@ -7,8 +6,10 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import type { Colocation } from '@windlass/runtime/process/colocation'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
+import { readServerTls, type ServerTls } from '@windlass/runtime/tls/server-tls'
 import { LRUCache } from 'lru-cache'
 import { deriveKeys, type PairKeys, parseKeys } from './pair-keys.ts'
+import { PeerVersions } from './peer-versions.ts'
 
 export interface Tls {
   ca: Buffer
@@ -16,6 +17,8 @@ export interface Tls {
   key: Buffer
   /** The name that the certificate of every service carries. */
   serverName: string
+  /** Runs `listener` when the files have changed; absent: they do not. */
+  onChange?(listener: () => void): () => void
 }
 
 /** How a service proves itself to the others of its cluster, and verifies them. */
@@ -31,6 +34,8 @@ export interface ServiceIdentity {
   verifyCaller(token: string, from: string, rpc: string): Caller | undefined
   /** Mutual TLS between services; absent: connections are in clear. */
   tls?: Tls
+  /** Releases of the processes that it is connected with. */
+  peers?: PeerVersions
   /** The services of the same process, if there are others: their rpcs are called without a connection. */
   colocation?: Colocation
 }
@@ -50,17 +55,21 @@ const MAX_CACHED = 4_096
 export async function openServiceIdentity(
   settings: Settings,
   service: string,
-  runtime: Pick<Runtime, 'log' | 'colocation'>,
+  runtime: Pick<Runtime, 'log' | 'colocation' | 'readiness' | 'teardown'>,
 ): Promise<ServiceIdentity> {
-  const { log, colocation } = runtime
-  const identity = await readIdentity(settings, service, log)
-  return { ...identity, ...(colocation && { colocation }) }
+  const { log, colocation, readiness, teardown } = runtime
+  const identity = await readIdentity(settings, service, runtime)
+  const peers = new PeerVersions(log)
+  teardown.add('versions of peers', () => peers.close())
+  readiness.add('versions', () => peers.check())
+  return { ...identity, peers, ...(colocation && { colocation }) }
 }
 
-async function readIdentity(settings: Settings, service: string, log: Runtime['log']) {
+async function readIdentity(settings: Settings, service: string, runtime: TlsRuntime) {
   const { rpc, home } = settings
+  const { log } = runtime
   requireAuthSecrets(settings, { log, secrets: ['[svc.rpc].secret'] })
-  const tls = await tlsOf(rpc)
+  const tls = await openTls(rpc, runtime)
   if (rpc.keys.length > 0) {
     if (rpc.secret !== undefined)
       throw new ConfigError(
@@ -185,15 +194,40 @@ class TokenCache {
   }
 }
 
-/** Requires all three files or none: a partial set would leave one direction in clear. */
-async function tlsOf({ tls_ca, tls_cert, tls_key, tls_server_name }: Settings['rpc']) {
+type TlsRuntime = Pick<Runtime, 'log' | 'readiness' | 'teardown'>
+
+/**
+ * Requires all three files or none: a partial set would leave one direction in clear. Changed files are used for
+ * new connections; the process is not ready while the certificate has expired.
+ */
+async function openTls(rpc: Settings['rpc'], { log, readiness, teardown }: TlsRuntime) {
+  const { tls_ca, tls_cert, tls_key, tls_server_name } = rpc
   const given = { tls_ca, tls_cert, tls_key }
   const missing = Object.entries(given).filter(([, path]) => path === undefined)
   if (missing.length === 3) return undefined
-  if (!tls_ca || !tls_cert || !tls_key)
+  if (missing.length > 0)
     throw new ConfigError(`[svc.rpc] needs ${missing.map(([name]) => name).join(' and ')} too`)
-  const [ca, cert, key] = await Promise.all(
-    [tls_ca, tls_cert, tls_key].map((path) => readFile(path)),
-  )
-  return { ca, cert, key, serverName: tls_server_name } as Tls
+  const files = await readServerTls('[svc.rpc]', { tls_cert, tls_key, client_ca: tls_ca })
+  if (!files) return undefined
+  const { ca = Buffer.alloc(0), cert, key } = files.options
+  const listeners = new Set<() => void>()
+  const tls: Tls = {
+    ca,
+    cert,
+    key,
+    serverName: tls_server_name,
+    onChange(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+  }
+  const setSecureContext = (next: Partial<Pick<Tls, 'ca' | 'cert' | 'key'>>) => {
+    Object.assign(tls, next)
+    for (const listener of listeners) listener()
+  }
+  teardown.add('rpc certificates', files.reloadOnChange({ setSecureContext } as TlsListener, log))
+  readiness.add('rpc certificate', () => files.check())
+  return tls
 }
+
+type TlsListener = Parameters<ServerTls['reloadOnChange']>[0]

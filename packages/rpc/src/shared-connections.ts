@@ -30,8 +30,7 @@ export function acquireConnection(
     existing.users++
     return existing.connection
   }
-  const serviceToken = () => identity.serviceToken(replica.service)
-  const connection = new MultiplexedConnection(replica.service, openChannel(), serviceToken)
+  const connection = new MultiplexedConnection(replica.service, openChannel(), identity)
   connections.set(keyOf(replica), { connection, users: 1 })
   return connection
 }

@@ -2,7 +2,7 @@ import { problems } from './metrics/metrics.ts'
 import type { Logger } from './process/log.ts'
 
 /** Conditions that keep a process from its work until an operator changes something; they end without a restart. */
-type ProblemName = 'certificate' | 'clock' | 'database_full' | 'database_read_only'
+type ProblemName = 'certificate' | 'clock' | 'database_full' | 'database_read_only' | 'version_skew'
 
 /** Parts of this process that watch for a problem, and whether each has it: services in one process share a series. */
 const watchers = new Map<Problem, ProblemName>()

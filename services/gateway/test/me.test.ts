@@ -1,5 +1,5 @@
+import { VERSION } from '@windlass/runtime/version'
 import { expect, test } from 'vitest'
-import { VERSION } from '../src/version.ts'
 import { startGateway } from './gateway-fixture.ts'
 import { serviceAccount } from './service-account.ts'
 

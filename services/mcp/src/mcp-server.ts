@@ -8,13 +8,13 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { ApiClient } from '@windlass/api-client/http-client'
+import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import { callTool } from './call-tool.ts'
 import { type ProgressContext, startProgress } from './progress.ts'
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
 import { traceparentOfCall, traceTool } from './trace-tool.ts'
-import { VERSION } from './version.ts'
 
 export interface Backend {
   name: string

@@ -47,6 +47,10 @@ export const problems = gauge('windlass_problems', {
   help: '1 while the process has a problem that an operator must end (docs/operations.md), else 0.',
   labels: ['problem'],
 })
+export const skewedPeers = gauge('windlass_version_skew_connections', {
+  help: 'Connections to or from processes whose release is more than one minor version away, by their service.',
+  labels: ['peer'],
+})
 export const clockOffset = gauge('windlass_clock_offset_seconds', {
   help: 'Clock of the process minus that of PostgreSQL, at the last check.',
 })

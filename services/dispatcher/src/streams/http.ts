@@ -68,7 +68,13 @@ interface StreamServerDeps {
 function createHttpServer({ tls }: ServiceIdentity, listener: RequestListener): Server {
   if (!tls) return createServer(listener)
   const { ca, cert, key } = tls
-  return createSecureServer({ ca, cert, key, requestCert: true }, listener)
+  const server = createSecureServer({ ca, cert, key, requestCert: true }, listener)
+  const stop = tls.onChange?.(() => {
+    const { ca, cert, key } = tls
+    server.setSecureContext({ ca, cert, key })
+  })
+  if (stop) server.once('close', stop)
+  return server
 }
 
 const bearerToken = ({ headers: { authorization = '' } }: IncomingMessage): string =>

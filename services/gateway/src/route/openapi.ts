@@ -1,6 +1,6 @@
+import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import { ruleOf } from '../access/rules.ts'
-import { VERSION } from '../version.ts'
 import { EventStream } from './media.ts'
 import type { Method, Route, Shape } from './route.ts'
 

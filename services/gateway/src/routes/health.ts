@@ -1,10 +1,10 @@
 import type { Readiness } from '@windlass/runtime/admin/readiness'
+import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import type { Health } from '../clients/health-client.ts'
 import { send } from '../http/response.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
-import { VERSION } from '../version.ts'
 
 type Deps = { health: Health; readiness: Pick<Readiness, 'isStopping'> }
 

@@ -1,10 +1,10 @@
 import type { Settings } from '@windlass/runtime/config/settings'
+import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import { type Caller, hasPermission } from '../access/caller.ts'
 import { json } from '../route/body.ts'
 import { MAX_PAGE, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { VERSION } from '../version.ts'
 
 type Deps = { settings: Settings }
 
