@@ -26,5 +26,27 @@ export const TOOL_ARGUMENTS: Record<string, unknown> = {
   active_only: false,
   name: 'new',
   description: 'x',
+  // Filters and options that would leave nothing of the other tenant are not given.
+  ...Object.fromEntries(
+    [
+      ...['exclude_state', 'created_by', 'parent_id', 'created_before', 'finished_after'],
+      ...['finished_before', 'min_duration', 'max_duration', 'id', 'tags', 'error', 'payload'],
+      ...['from', 'to', 'cursor', 'expect', 'to_version', 'before', 'types', 'task_id', 'head'],
+    ].map((name) => [name, undefined]),
+  ),
+  namespace: THEIRS.namespace,
+  created_after: '2020-01-01T00:00:00Z',
+  sort: '-created',
+  group: 'workflow',
+  step: 31_536_000,
+  after: 0,
+  payloads: 'full',
+  level: 'debug',
+  action: 'cancel',
+  bulk_id: ID,
+  view_name: 'mine',
+  screen: 'executions',
+  query: 'state=failed',
+  secret_name: THEIRS.secret,
   schedule_config: JSON.stringify(hourly),
 }

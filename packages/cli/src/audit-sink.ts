@@ -2,12 +2,8 @@ import { existsSync } from 'node:fs'
 import { open, readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GENESIS, type Head } from '@windlass/domain/audit'
-import {
-  type AuditLine,
-  formatCheckpoint,
-  parseCheckpoint,
-  toChainedEntry,
-} from './audit-entries.ts'
+import { type AuditLine, formatHead, toChainedEntry } from '@windlass/domain/audit-pages'
+import { parseCheckpoint } from './audit-entries.ts'
 import { Failure } from './command.ts'
 
 /** Destination of exported entries, one JSON object a line (NDJSON). */
@@ -84,11 +80,11 @@ export async function openHttpSink(options: HttpSinkOptions): Promise<AuditSink>
       const next = headOf(lines, checkpoint)
       const headers = {
         'content-type': 'application/x-ndjson',
-        'x-svc-audit-checkpoint': formatCheckpoint(next),
+        'x-svc-audit-checkpoint': formatHead(next),
         ...(authorization && { authorization }),
       }
       await post(url, { method: 'POST', headers, body: textOf(lines), redirect: 'error' })
-      await writeFile(`${checkpointFile}.new`, `${formatCheckpoint(next)}\n`, { mode: 0o600 })
+      await writeFile(`${checkpointFile}.new`, `${formatHead(next)}\n`, { mode: 0o600 })
       await rename(`${checkpointFile}.new`, checkpointFile)
       checkpoint = next
     },

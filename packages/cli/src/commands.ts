@@ -3,6 +3,7 @@ import { adminAfterRestore, adminCreateKey, adminReviewAnonymous } from './comma
 import { archiveRestore, archiveShow } from './commands/archive.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
+import { executionBulk, executionBulkProgress } from './commands/bulk.ts'
 import { configCheck } from './commands/config-check.ts'
 import {
   executionCancel,
@@ -10,6 +11,18 @@ import {
   executionResume,
   executionShow,
 } from './commands/execution.ts'
+import {
+  auditHead,
+  executionExplain,
+  executionLog,
+  executionLogs,
+  executionStats,
+  executionTimeline,
+  queueShow,
+  workerHistory,
+  workerList,
+  workerShow,
+} from './commands/inspect.ts'
 import { mcp } from './commands/mcp.ts'
 import { executionDiff, executionFork, executionRerun } from './commands/repeat.ts'
 import { serverRpcKeys } from './commands/rpc-keys.ts'
@@ -31,7 +44,9 @@ import {
   secretSet,
   secretsRotateKey,
 } from './commands/secret.ts'
+import { secretUses } from './commands/secret-uses.ts'
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
+import { viewDelete, viewList, viewSave } from './commands/view.ts'
 import { workerStart } from './commands/worker.ts'
 import {
   workerEndSession,
@@ -57,10 +72,14 @@ export const commands: readonly Command[] = [
   adminReviewAnonymous,
   adminAfterRestore,
   workerStart,
+  workerList,
+  workerShow,
+  workerHistory,
   workerEndSession,
   workerTokensCreate,
   workerTokensList,
   workerTokensRevoke,
+  queueShow,
   workflowUpload,
   workflowDiff,
   workflowList,
@@ -68,11 +87,21 @@ export const commands: readonly Command[] = [
   workflowStatus,
   executionList,
   executionShow,
+  executionExplain,
+  executionTimeline,
+  executionLog,
+  executionLogs,
+  executionStats,
   executionResume,
   executionCancel,
   executionRerun,
   executionFork,
   executionDiff,
+  executionBulk,
+  executionBulkProgress,
+  viewList,
+  viewSave,
+  viewDelete,
   scheduleCreate,
   scheduleList,
   scheduleShow,
@@ -85,9 +114,11 @@ export const commands: readonly Command[] = [
   secretSet,
   secretGet,
   secretList,
+  secretUses,
   secretDelete,
   secretsRotateKey,
   auditList,
+  auditHead,
   auditVerify,
   auditExport,
   auditPrune,

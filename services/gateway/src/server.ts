@@ -18,6 +18,7 @@ import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
 import { createGenerationReader } from './cache/generation-reader.ts'
 import { AuditLog } from './clients/audit-log.ts'
+import { BulkProgress } from './clients/bulk-progress.ts'
 import { ClaimAnswers } from './clients/claim-answers.ts'
 import { type Clients, connectServices } from './clients/connect.ts'
 import { DispatcherStreams } from './clients/dispatcher-streams.ts'
@@ -113,7 +114,6 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   const readAuth = createGenerationReader(redis, 'auth')
   const readCatalog = createGenerationReader(redis, 'catalog')
   const caches = createCaches(settings.workers, { ...clients, readAuth, readCatalog })
-  const { getAccount } = caches
   const bodyThreads = new BodyThreads({ threads: BODY_THREADS, workerUrl })
   teardown.add('body threads', () => bodyThreads.stop())
   // Each rule and handler names what it uses of these; the compiler checks that all of it is here.
@@ -123,7 +123,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     settings,
     authenticateToken: createTokenAuthenticator(settings.security.auth.oidc, {
       ...clients,
-      getAccount,
+      getAccount: caches.getAccount,
       readAuth,
       log,
     }),
@@ -137,6 +137,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     readiness,
     bus,
     inputSchemas: bodyThreads,
+    bulkProgress: new BulkProgress(redis),
     ...createRequestLimits(settings, redis),
     quotas: createQuotas(settings, redis, teardown),
     ...pagesOf(settings, redis, log),

@@ -82,12 +82,15 @@ test('a cancel of all matches: each once, with progress, an end and one act in t
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const frames = await framesOf(response)
   const progress = { total: 2, done: 1, failed: 1, stopped: false }
+  const id = frames[0]?.[1].id
+  expect(id).toMatch(/^[0-9a-f]{32}$/)
   expect(frames).toEqual([
-    ['progress', progress],
+    ['progress', { ...progress, done: 0, failed: 0, id }],
+    ['progress', { ...progress, id }],
     [
       'end',
       {
-        ...progress,
+        ...{ ...progress, id },
         failures: [
           { execution_id: expect.any(String), reason: expect.stringContaining('not found') },
         ],
@@ -100,7 +103,7 @@ test('a cancel of all matches: each once, with progress, an end and one act in t
     .toBe(2)
   const [begun, done] = recorded.filter(({ action }) => action === 'execution.bulk')
   expect([begun?.outcome, done?.outcome]).toEqual(['begun', 'done'])
-  expect(JSON.parse(done?.detail_json ?? '')).toMatchObject({ act: 'cancel', ...progress })
+  expect(JSON.parse(done?.detail_json ?? '')).toMatchObject({ act: 'cancel', ...progress, id })
 })
 
 test('a set that grew by more than 1 %: 409, and nothing changes', async () => {

@@ -3,7 +3,7 @@ import type { ApiCaller, ApiClient } from '@windlass/api-client/http-client'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { toolCalls, toolDuration } from './metrics.ts'
-import type { Tool } from './tool.ts'
+import type { SendRequest, Tool } from './tool.ts'
 
 const MAX_ERROR_CHARS = 10_000
 
@@ -17,7 +17,9 @@ export async function callTool(
   const begunMs = performance.now()
   let outcome = 'ok'
   try {
-    return tool.result(await api.call(tool.request(args), caller), args)
+    const send: SendRequest = (request) => api.call(request, caller)
+    const answer = tool.collect ? tool.collect(send, args) : send(tool.request(args))
+    return tool.result(await answer, args)
   } catch (error) {
     outcome = 'failed'
     onError(error)

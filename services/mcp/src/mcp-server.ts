@@ -38,6 +38,7 @@ const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean 
   runs: { destructive: false, idempotent: false },
   updates: { destructive: false, idempotent: true },
   deletes: { destructive: true, idempotent: true },
+  acts: { destructive: true, idempotent: false },
 }
 
 const toSchema = (schema: z.ZodObject) =>
@@ -67,7 +68,7 @@ function toAnnotations({ title, effect }: Tool) {
     destructiveHint: destructive,
     idempotentHint: idempotent,
     // A workflow can reach anything that its worker can.
-    openWorldHint: effect === 'runs',
+    openWorldHint: effect === 'runs' || effect === 'acts',
   }
 }
 

@@ -1,6 +1,9 @@
 import type { ApiRequest } from '@windlass/api-client/http-client'
 import type { z } from 'zod'
 
+/** Sends a request with the rights of the caller; returns the JSON text of the answer. */
+export type SendRequest = (request: ApiRequest) => Promise<string>
+
 /** One MCP tool: its arguments, the API request it sends, and the form of its result and its errors. */
 export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   name: string
@@ -10,6 +13,8 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   args: Shape
   /** Checks the arguments before anything is sent; throws ArgumentError. */
   request(args: Args<Shape>): ApiRequest
+  /** Sends the requests of a tool that needs more than `request`; returns the answer for `result`. */
+  collect?(send: SendRequest, args: Args<Shape>): Promise<string>
   /** The members that a result can have in addition to `success` and `error`. */
   output: z.ZodRawShape
   /** The result as JSON text, from the JSON text of the answer. */
@@ -22,8 +27,8 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   reportsConnectionError?: true
   /** The call lasts as long as an execution, so it reports progress. */
   waits?: true
-  /** The source of the hints for clients. `runs` executes workflow code, `deletes` also ends executions. */
-  effect: 'reads' | 'creates' | 'runs' | 'updates' | 'deletes'
+  /** The source of the hints for clients. `runs` executes workflow code, `deletes` also ends executions, `acts` does both. */
+  effect: 'reads' | 'creates' | 'runs' | 'updates' | 'deletes' | 'acts'
 }
 
 type Args<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>

@@ -1,8 +1,12 @@
 import type { Tool } from './tool.ts'
+import * as audit from './tools/audit.ts'
+import * as bulk from './tools/bulk.ts'
 import * as executions from './tools/executions.ts'
+import * as inspect from './tools/inspect.ts'
 import * as repeats from './tools/repeats.ts'
 import * as runs from './tools/runs.ts'
 import * as schedules from './tools/schedules.ts'
+import * as views from './tools/views.ts'
 import * as workerTokens from './tools/worker-tokens.ts'
 import * as workers from './tools/workers.ts'
 import * as workflows from './tools/workflows.ts'
@@ -43,4 +47,19 @@ export const tools: readonly Tool[] = [
   workerTokens.createWorkerToken,
   workerTokens.listWorkerTokens,
   workerTokens.revokeWorkerToken,
+  inspect.searchExecutions,
+  inspect.getExecutionStats,
+  inspect.getQueue,
+  inspect.explainExecution,
+  inspect.getExecutionTimeline,
+  inspect.getExecutionLog,
+  inspect.getExecutionOutputLines,
+  inspect.getWorkerHistory,
+  bulk.changeExecutions,
+  bulk.getBulkProgress,
+  views.saveView,
+  views.listViews,
+  views.deleteView,
+  audit.getSecretUses,
+  audit.verifyAuditLog,
 ]

@@ -47,6 +47,21 @@ test('tools/list: the 27 tools of the contract in its order, then ours, with clo
     'create_worker_token',
     'list_worker_tokens',
     'revoke_worker_token',
+    'search_executions',
+    'get_execution_stats',
+    'get_queue',
+    'explain_execution',
+    'get_execution_timeline',
+    'get_execution_log',
+    'get_execution_output_lines',
+    'get_worker_history',
+    'change_executions',
+    'get_bulk_progress',
+    'save_view',
+    'list_views',
+    'delete_view',
+    'get_secret_uses',
+    'verify_audit_log',
   ])
   for (const { inputSchema, outputSchema } of tools) {
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
@@ -77,12 +92,14 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z]+)+$/)
     expect(Object.values(annotations ?? {}), name).toHaveLength(5)
   }
-  expect(named('readOnlyHint')).toHaveLength(17)
+  expect(named('readOnlyHint')).toHaveLength(29)
   expect(named('destructiveHint')).toEqual([
     'cancel_execution',
     'delete_workflow',
     'delete_schedule',
     'revoke_worker_token',
+    'change_executions',
+    'delete_view',
   ])
   expect(named('openWorldHint')).toEqual([
     'execute_workflow_async',
@@ -91,6 +108,7 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'resume_workflow_sync',
     'rerun_execution',
     'fork_execution',
+    'change_executions',
   ])
   expect(
     tools.map(({ name }) => name).filter((name) => !named('idempotentHint').includes(name)),
@@ -104,6 +122,7 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'rerun_execution',
     'fork_execution',
     'create_worker_token',
+    'change_executions',
   ])
   expect(client.getServerCapabilities()).toEqual({ tools: {} })
 })
@@ -217,7 +236,7 @@ test('over standard input and output: the same tools, with the token of the envi
   const { text } = await callTool(client, 'health_check')
   expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
   expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
-  expect((await client.listTools()).tools).toHaveLength(33)
+  expect((await client.listTools()).tools).toHaveLength(48)
 })
 
 test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {

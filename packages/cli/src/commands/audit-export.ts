@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { AuditChainVerifier } from '@windlass/domain/audit'
+import { AUDIT_PAGE, formatHead, readAuditPage } from '@windlass/domain/audit-pages'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
-import { AUDIT_PAGE, formatCheckpoint, parseCheckpoint, readAuditPage } from '../audit-entries.ts'
+import { parseCheckpoint } from '../audit-entries.ts'
 import { type AuditSink, openFileSink, openHttpSink } from '../audit-sink.ts'
 import { type Command, Failure, type ParsedArguments, UsageError } from '../command.ts'
 import { execProgram } from '../exec-program.ts'
@@ -38,7 +39,7 @@ export const auditExport: Command = {
       if (!parsed.options.follow) break
       await sleep(POLL_MS)
     }
-    context.out(`${formatCheckpoint(sink.checkpoint)}\n`)
+    context.out(`${formatHead(sink.checkpoint)}\n`)
     return 0
   },
 }
@@ -80,7 +81,7 @@ export const auditPrune: Command = {
   args: ['checkpoint'],
   about: 'Delete exported entries up to SEQ:HASH that are older than 7 days, in [svc.postgres].url',
   async run({ args }, { env }) {
-    const checkpoint = formatCheckpoint(parseCheckpoint(args[0] ?? ''))
+    const checkpoint = formatHead(parseCheckpoint(args[0] ?? ''))
     const program = fileURLToPath(projectFile('services/identity/dist/prune-audit.js'))
     return execProgram(process.execPath, [program, checkpoint], await toDatabaseEnv(env))
   },

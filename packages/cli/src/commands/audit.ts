@@ -2,17 +2,11 @@ import { createReadStream } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { path } from '@windlass/api-client/path'
 import { getMembers, toJsonObject } from '@windlass/api-client/payload'
-import { AuditChainVerifier, type Head } from '@windlass/domain/audit'
+import { AuditChainVerifier } from '@windlass/domain/audit'
+import { formatHead, toChainedEntry, verifyPages } from '@windlass/domain/audit-pages'
 import { elementsOf, membersOf } from '@windlass/runtime/json/json'
-import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
-import {
-  AUDIT_PAGE,
-  type AuditLine,
-  formatCheckpoint,
-  parseCheckpoint,
-  readAuditPage,
-  toChainedEntry,
-} from '../audit-entries.ts'
+import { createApiCall, serverOptions } from '../api-call.ts'
+import { parseCheckpoint } from '../audit-entries.ts'
 import type { Command } from '../command.ts'
 import { jsonOption, printJson, printRows } from '../output.ts'
 
@@ -89,7 +83,7 @@ export const auditVerify: Command = {
     const [file] = parsed.args
     if (file !== undefined) await verifyFile(file, check)
     await verifyPages(createApiCall(parsed, context), check)
-    context.out(`${check.head.seq} entries, head ${formatCheckpoint(check.head)}\n`)
+    context.out(`${check.head.seq} entries, head ${formatHead(check.head)}\n`)
     for (const problem of check.problems) context.err(`${problem}\n`)
     if (check.problems.length > 0) return BROKEN
     context.out('the log is whole\n')
@@ -100,33 +94,4 @@ export const auditVerify: Command = {
 async function verifyFile(path: string, check: AuditChainVerifier): Promise<void> {
   const lines = createInterface({ input: createReadStream(path, 'utf8'), crlfDelay: Infinity })
   for await (const line of lines) if (line !== '') check.verifyNext(toChainedEntry(line))
-}
-
-/** Verifies page by page up to the head that the log had at the first page. */
-async function verifyPages(call: ApiCall, check: AuditChainVerifier): Promise<void> {
-  let first: Head | undefined
-  for (;;) {
-    const { head, lines } = await readAuditPage(call, check.head.seq)
-    first ??= head
-    for (const { entry } of lines) if (entry.seq <= first.seq) check.verifyNext(entry)
-    const last = lines.at(-1)?.entry.seq ?? 0
-    if (lines.length === AUDIT_PAGE && last < first.seq) continue
-    check.verifyEnd(first)
-    return checkBeyondHead(call, check, lines)
-  }
-}
-
-/** Entries beyond the head were appended meanwhile and moved the head; one that the head never reaches was inserted. */
-async function checkBeyondHead(
-  call: ApiCall,
-  check: AuditChainVerifier,
-  lines: AuditLine[],
-): Promise<void> {
-  const end = check.head.seq
-  const isAllTaken = lines.at(-1)?.entry.seq === end
-  const rest = isAllTaken ? (await readAuditPage(call, end)).lines : lines
-  const last = rest.at(-1)?.entry.seq ?? 0
-  if (last <= end) return
-  const { head } = await readAuditPage(call, last)
-  if (head.seq < last) check.problems.push(`entry ${last} is beyond the head of the log`)
 }

@@ -2,7 +2,8 @@ import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-
 import { getMembers } from '@windlass/api-client/payload'
 import { stringOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
-import type { Command, ParsedArguments } from '../command.ts'
+import type { Command } from '../command.ts'
+import { filterOptions, filtersOf, pageOf, pageOptions } from '../execution-filters.ts'
 import { readInput } from '../input.ts'
 import { exitStatusOf, jsonOption, printJson, printRows } from '../output.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
@@ -15,43 +16,22 @@ export const executionList: Command = {
   args: [],
   about: 'List executions, newest first',
   options: {
-    state: { type: 'string', value: 'STATES', about: 'only in these states, separated by commas' },
-    namespace: { type: 'string', value: 'NAME', about: 'only of this namespace' },
-    workflow: { type: 'string', value: 'NAME', about: 'only of workflows of this name' },
-    worker: { type: 'string', value: 'NAME', about: 'only with this worker, now or last' },
-    'created-by': { type: 'string', value: 'SUBJECT', about: 'only started by this principal' },
-    'created-after': { type: 'string', value: 'TIME', about: 'only created since (RFC 3339)' },
-    tags: { type: 'string', value: 'KEY=VALUE,…', about: 'only with these tags' },
-    error: {
-      type: 'string',
-      value: 'TEXT',
-      about: 'only with this in the error; needs a workflow or a time',
-    },
-    payload: {
-      type: 'string',
-      value: 'input.PATH=VALUE',
-      about: 'only with this value in the input or output; needs a workflow or tags',
-    },
-    cursor: {
-      type: 'string',
-      value: 'CURSOR',
-      about: 'continue at `next_cursor` of the page before',
-    },
-    limit: { type: 'string', value: 'N', about: 'at most this many (default 50)' },
+    ...filterOptions,
+    ...pageOptions,
     ...serverOptions,
     ...jsonOption,
   },
   async run(parsed, context) {
-    const { json, ...given } = parsed.options
+    const { options } = parsed
     const answer = await createApiCall(
       parsed,
       context,
     )({
       method: 'GET',
       path: path`/executions`,
-      query: searchQuery(given),
+      query: { ...filtersOf(options), ...pageOf(options) },
     })
-    if (json) printJson(context, answer)
+    if (options.json) printJson(context, answer)
     else {
       const { executions = '[]' } = getMembers(answer, ['executions'])
       const names = ['execution_id', 'workflow_namespace', 'workflow_name', 'state', 'worker_name']
@@ -60,26 +40,6 @@ export const executionList: Command = {
     return 0
   },
 }
-
-/** Filters of the API by the option of the command. */
-const FILTERS = {
-  state: 'state',
-  namespace: 'namespace',
-  workflow: 'workflow_name',
-  worker: 'worker_name',
-  'created-by': 'created_by',
-  'created-after': 'created_after',
-  tags: 'tags',
-  error: 'error',
-  payload: 'payload',
-  cursor: 'cursor',
-  limit: 'limit',
-}
-
-const searchQuery = (options: ParsedArguments['options']) =>
-  Object.fromEntries(
-    Object.entries(FILTERS).map(([option, filter]) => [filter, options[option]?.toString()]),
-  )
 
 export const executionShow: Command = {
   words: 'execution show',

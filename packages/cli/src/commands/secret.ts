@@ -7,7 +7,8 @@ import { parseList, readText } from '../input.ts'
 import { jsonOption, printJson, printMessage } from '../output.ts'
 import { deleteCommand } from './delete-command.ts'
 
-const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
+export const secretName = (text: string) =>
+  PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
 const MAX_DEPTH = 512
 

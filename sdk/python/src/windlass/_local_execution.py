@@ -11,10 +11,10 @@ from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import ExecutionError
 
 I = TypeVar("I")  # noqa: E741
-O_co = TypeVar("O_co", covariant=True)
+O = TypeVar("O")  # noqa: E741
 
 
-class LocalExecution(ExecutionContext[I], Generic[I, O_co]):
+class LocalExecution(ExecutionContext[I], Generic[I, O]):
     """Settled execution of `workflow.run`: the context with its log, and the typed result."""
 
     def __init__(
@@ -26,7 +26,7 @@ class LocalExecution(ExecutionContext[I], Generic[I, O_co]):
         input: I,
         state: str,
         events: Iterable[ExecutionEvent],
-        decode: Callable[[Any], O_co],
+        decode: Callable[[Any], O],
         names: dict[str, Any],
     ) -> None:
         super().__init__(
@@ -40,7 +40,7 @@ class LocalExecution(ExecutionContext[I], Generic[I, O_co]):
         self._decode = decode
         self._names = names
 
-    def result(self) -> O_co:
+    def result(self) -> O:
         """Returns the output as the type of its annotation.
 
         Raises the failure of the execution, with its traceback as a note, or ExecutionError if it

@@ -39,7 +39,6 @@ __all__ = ["Workflow", "WorkflowOptions", "workflow"]
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
-O_co = TypeVar("O_co", covariant=True)
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DURABILITIES = {"durable", "strict", "transient"}
@@ -145,13 +144,12 @@ class WorkflowOptions:
             raise TypeError("routing must be a score(...) of windlass.routing")
 
 
-class Workflow(Generic[I, O_co]):
+class Workflow(Generic[I, O]):
     """Async function of an ExecutionContext that a worker runs and continues from its log."""
 
     def __init__(
         self,
-        func: Callable[[ExecutionContext[I]], Awaitable[O_co]]
-        | Callable[[ExecutionContext[I]], O_co],
+        func: Callable[[ExecutionContext[I]], Awaitable[O]] | Callable[[ExecutionContext[I]], O],
         options: WorkflowOptions,
     ) -> None:
         update_wrapper(self, func)
@@ -174,9 +172,9 @@ class Workflow(Generic[I, O_co]):
         self._input: Decoder | None = None
         self._output: Decoder | None = None
 
-    async def __call__(self, context: ExecutionContext[I]) -> O_co:
+    async def __call__(self, context: ExecutionContext[I]) -> O:
         """Runs the body as part of the current run."""
-        result: O_co = await run_body(self.func, [context], {}, require_scope())
+        result: O = await run_body(self.func, [context], {}, require_scope())
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
@@ -228,25 +226,25 @@ class Workflow(Generic[I, O_co]):
             self._output = result_decoder(self.func)
         return self._output(value, f"the output of {self.qualified_name}")
 
-    def run(self, input: Any = None) -> LocalExecution[I, O_co]:
+    def run(self, input: Any = None) -> LocalExecution[I, O]:
         """Runs the workflow in this process, without a server, until it is settled.
 
         Sleeps and delays take no time. Works in notebooks and where an event loop runs, which it
         blocks; `arun` does not.
         """
-        execution: LocalExecution[I, O_co] = _local_runs().run(self, input)
+        execution: LocalExecution[I, O] = _local_runs().run(self, input)
         return execution
 
-    async def arun(self, input: Any = None) -> LocalExecution[I, O_co]:
+    async def arun(self, input: Any = None) -> LocalExecution[I, O]:
         """Runs the workflow as `run` does, without blocking the event loop."""
         return await asyncio.to_thread(self.run, input)
 
-    def resume(self, execution_id: str, input: Any = None) -> LocalExecution[I, O_co]:
+    def resume(self, execution_id: str, input: Any = None) -> LocalExecution[I, O]:
         """Resumes a paused execution of this process; `input` is the body of the resume.
 
         Raises WorkflowNotFoundError if no such execution is paused.
         """
-        execution: LocalExecution[I, O_co] = _local_runs().resume(self, execution_id, input)
+        execution: LocalExecution[I, O] = _local_runs().resume(self, execution_id, input)
         return execution
 
 

@@ -37,14 +37,16 @@ const nameParam = (grammar: (text: string) => string | undefined, pattern: strin
   },
 })
 
+export const idParam = nameParam(parseId, ID_PATTERN)
+
 /** Readers of path parameters by name, unless a route declares its own. */
 export const PARAMS: Record<string, Param> = {
   namespace: nameParam(namespaceOf, NAME_PATTERNS.namespace),
   workflow_name: nameParam(workflowNameOf, NAME_PATTERNS.workflow),
   name: nameParam(plainNameOf, NAME_PATTERNS.plain),
-  execution_id: nameParam(parseId, ID_PATTERN),
-  nested_id: nameParam(parseId, ID_PATTERN),
-  other_id: nameParam(parseId, ID_PATTERN),
+  execution_id: idParam,
+  nested_id: idParam,
+  other_id: idParam,
   task_call_id: { ...nameParam(callOf, NAME_PATTERNS.call), spans: true },
   task_name: { ...nameParam(callOf, NAME_PATTERNS.call), spans: true },
   schedule_id: nameParam((text) => parseId(text) ?? scheduleNameOf(text), NAME_PATTERNS.label),

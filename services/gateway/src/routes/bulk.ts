@@ -1,21 +1,17 @@
 import { objects } from '@windlass/domain/audit'
 import type { ExecutionRow } from '@windlass/proto/windlass/executions/v1/history'
-import { conflict, Fault, unprocessable } from '@windlass/runtime/faults'
+import { conflict, notFound, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
+import type { BulkProgress, BulkRecord } from '../clients/bulk-progress.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
 import { json } from '../route/body.ts'
+import { idParam } from '../route/fields.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
-import {
-  applyAct,
-  BULK_ACTIONS,
-  type BulkAct,
-  collectSet,
-  type BulkDeps as Deps,
-  mayAct,
-} from './bulk-act.ts'
+import { BULK_ACTIONS, type BulkDeps, collectSet, mayAct } from './bulk-act.ts'
+import { performAct } from './bulk-run.ts'
 import { filterQuery, filterSearch } from './filter-search.ts'
 import { rowView } from './responses.ts'
 import { kept } from './schedule-views.ts'
@@ -67,33 +63,56 @@ const BulkPreview = z
   .meta({ id: 'BulkPreview' })
 
 const SAMPLE = 20
-/** Executions that are changed at the same time, between two progress frames. */
-const CHUNK = 50
-const MAX_FAILURES = 100
 
-interface Progress {
-  total: number
-  done: number
-  failed: number
-  /** True if it ended before all were done: the client left, or lost the right. */
-  stopped: boolean
-}
+const count = z.int().min(0)
+
+const Progress = z
+  .object({
+    id: z.string(),
+    action: z.enum(BULK_ACTIONS),
+    /** `interrupted`: no progress for 60 s, since its gateway has ended. */
+    state: z.enum(['running', 'ended', 'interrupted']),
+    total: count,
+    done: count,
+    failed: count,
+    /** True if it ended before all were done: the client left, or the gateway was stopped. */
+    stopped: z.boolean(),
+    started_at: z.iso.datetime(),
+    updated_at: z.iso.datetime(),
+    /** The first 100 refusals. */
+    failures: z.array(z.object({ execution_id: z.string(), reason: z.string() })),
+  })
+  .meta({ id: 'BulkProgress' })
+
+type Deps = BulkDeps & { bulkProgress: BulkProgress }
 
 /** Final numbers for the audit entry, by request. */
-const progressOf = new WeakMap<RequestContext, Progress>()
+const progressOf = new WeakMap<RequestContext, BulkRecord>()
+
+/** Numbers of an act for the audit entry. */
+function figuresOf(ctx: RequestContext) {
+  const record = progressOf.get(ctx)
+  if (!record) return {}
+  const { id, total, done, failed, stopped } = record
+  return { id, total, done, failed, stopped }
+}
+
+/** True for a client that reads JSON and no event stream. */
+const isJsonOnly = (accept = '') =>
+  accept.includes('application/json') && !/text\/event-stream|\*\/\*/.test(accept)
 
 export const bulkExecutions = route('post', '/executions/bulk', {
   summary: 'Cancel, resume, run again or fork all executions that match a filter',
   waits: true,
   access: 'may list executions',
   body: json(BulkRequest, { payloads: ['input'] }),
-  returns: BulkPreview,
+  returns: z.union([BulkPreview, Progress]),
   streams: true,
   audit: {
     action: 'execution.bulk',
     object: ({ body }) => objects.workflow(body?.filter.namespace, body?.filter.workflow_name),
     isDryRun: ({ body }) => body?.dry_run === true,
-    detail: ({ body, ctx }) => ({ act: body?.action, ...progressOf.get(ctx) }),
+    detail: ({ body, ctx }) => ({ act: body?.action, ...figuresOf(ctx) }),
     recorded: 'around',
   },
   async handle(input, deps: Deps) {
@@ -114,48 +133,41 @@ export const bulkExecutions = route('post', '/executions/bulk', {
       ...{ action, version: body.version, after_seq: body.after_seq },
       ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
     }
-    // The frames are sent from here, so that the audit entry has the result.
-    const sse = await perform(deps, act, { rows, ctx, callerNow: () => input.caller })
-    return new StreamedResponse(async () => sse.end())
+    const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
+    // Performed here and not in a streamed response, so that the audit entry has the result.
+    const record = await performAct(deps, act, {
+      ...{ rows, signal: ctx.signal, callerNow: () => input.caller },
+      onProgress: (progress) => {
+        progressOf.set(ctx, progress)
+        sse?.send(frameOf(progress))
+      },
+    })
+    return sse ? new StreamedResponse(async () => sse.end()) : record
   },
 })
+
+export const getBulkProgress = route('get', '/executions/bulk/{bulk_id}', {
+  summary: 'Show how far a bulk act of the caller is, for a day after its last change',
+  access: 'authenticated',
+  params: { bulk_id: idParam },
+  returns: Progress,
+  async handle({ params: { bulk_id }, caller }, { bulkProgress }: Pick<Deps, 'bulkProgress'>) {
+    const record = await bulkProgress.read(caller, bulk_id)
+    if (!record) throw notFound('Bulk act', bulk_id)
+    return record
+  },
+})
+
+/** Members of a frame: `failures` come with the last one only. */
+function frameOf({ failures, ...record }: BulkRecord): string {
+  const { id, total, done, failed, stopped } = record
+  const figures = { total, done, failed, stopped }
+  const [event, more] =
+    record.state === 'running' ? ['progress', { id }] : ['end', { failures, id }]
+  return `event: ${event}\ndata: ${JSON.stringify({ ...figures, ...more })}\n\n`
+}
 
 function previewOf(rows: readonly ExecutionRow[], left_out: number, caller: Caller) {
   const forbidden = rows.filter((row) => !mayAct(caller, row)).length
   return { count: rows.length, forbidden, left_out, sample: rows.slice(0, SAMPLE).map(rowView) }
-}
-
-interface Performance {
-  rows: readonly ExecutionRow[]
-  ctx: RequestContext
-  /** The caller as of its last check. */
-  callerNow: () => Caller
-}
-
-/** Applies an act to all rows, and sends a frame with the progress after each chunk. */
-async function perform(deps: Deps, act: BulkAct, { rows, ctx, callerNow }: Performance) {
-  const progress = { total: rows.length, done: 0, failed: 0, stopped: false }
-  const failures: { execution_id: string; reason: string }[] = []
-  progressOf.set(ctx, progress)
-  const sse = new SseStream(ctx)
-  const send = (event: string, more = {}) =>
-    sse.send(`event: ${event}\ndata: ${JSON.stringify({ ...progress, ...more })}\n\n`)
-  const applyTo = async (row: ExecutionRow) => {
-    try {
-      await applyAct(deps, act, { caller: callerNow(), row })
-      progress.done++
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error
-      progress.failed++
-      const { message: reason } = error
-      if (failures.length < MAX_FAILURES) failures.push({ execution_id: row.execution_id, reason })
-    }
-  }
-  for (let i = 0; i < rows.length && !ctx.signal.aborted; i += CHUNK) {
-    await Promise.all(rows.slice(i, i + CHUNK).map(applyTo))
-    send('progress')
-  }
-  progress.stopped = progress.done + progress.failed < progress.total
-  send('end', { failures })
-  return sse
 }

@@ -25,7 +25,7 @@ from windlass.client._transport import FIRST_DELAY_S, MAX_DELAY_S, Transport
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 
-O_co = TypeVar("O_co", covariant=True)
+O = TypeVar("O")  # noqa: E741
 
 LINES_PAGE = 500
 
@@ -33,7 +33,7 @@ TERMINAL = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
 _END = {E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED, E.WORKFLOW_CANCELLED}
 
 
-class AsyncHandle(Generic[O_co]):
+class AsyncHandle(Generic[O]):
     """Execution on the server.
 
     Attributes:
@@ -44,7 +44,7 @@ class AsyncHandle(Generic[O_co]):
         self,
         transport: Transport,
         execution_id: str,
-        decode: Callable[[Any], O_co],
+        decode: Callable[[Any], O],
         names: dict[str, Any] | None = None,
     ) -> None:
         self.execution_id = execution_id
@@ -98,7 +98,7 @@ class AsyncHandle(Generic[O_co]):
         timeout: float | None = None,  # noqa: ASYNC109
         *,
         wait_paused: bool = True,
-    ) -> O_co:
+    ) -> O:
         """Waits for the end of the execution; returns the output as the type of its annotation.
 
         Raises the failure of the execution, ExecutionCancelledError, TimeoutError after `timeout`
@@ -152,7 +152,7 @@ class AsyncHandle(Generic[O_co]):
         """Rejects a call; without `call_id` the only pending one. Raises ValueError likewise."""
         await self._decide("reject", call_id, {"reason": reason})
 
-    async def to_result(self, execution: dict[str, Any]) -> O_co:
+    async def to_result(self, execution: dict[str, Any]) -> O:
         """Returns the output of an ended execution, given as the server's JSON, or raises."""
         output = execution.get("output")
         match execution["state"]:

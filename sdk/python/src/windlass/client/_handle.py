@@ -13,11 +13,11 @@ from windlass.client._models import LogLine
 from windlass.client._targets import Target
 from windlass.domain.events import ExecutionEvent
 
-O_co = TypeVar("O_co", covariant=True)
+O = TypeVar("O")  # noqa: E741
 T = TypeVar("T")
 
 
-class Handle(Generic[O_co]):
+class Handle(Generic[O]):
     """Execution on the server; methods as those of AsyncHandle."""
 
     def __init__(self, caller: Caller, execution_id: str, workflow: Target | None) -> None:
@@ -25,10 +25,10 @@ class Handle(Generic[O_co]):
         self._caller = caller
         self._workflow = workflow
 
-    def result(self, timeout: float | None = None, *, wait_paused: bool = True) -> O_co:
+    def result(self, timeout: float | None = None, *, wait_paused: bool = True) -> O:
         """Waits for the end; returns the typed output or raises; see `AsyncHandle.result`."""
         result = self._call(lambda handle: handle.result(timeout, wait_paused=wait_paused))
-        return cast("O_co", result)
+        return cast("O", result)
 
     def state(self) -> str:
         """Returns the state, such as `"RUNNING"`."""

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import Any, Literal, TypeVar, Unpack, overload
 
 from windlass._branches import (
     Branch,
@@ -27,8 +27,7 @@ from windlass._task_execution import TaskExecution
 from windlass.errors import ExecutionError
 from windlass.task import Task
 
-if TYPE_CHECKING:
-    from windlass.tasks._parallel_types import ParallelTask
+T = TypeVar("T")
 
 
 class Parallel:
@@ -39,12 +38,23 @@ class Parallel:
     def __init__(self, options: TaskOptions) -> None:
         self._options = options
 
+    @overload
+    async def __call__(
+        self,
+        *calls: Awaitable[T],
+        limit: int | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[T]: ...
+    @overload
+    async def __call__(
+        self, *calls: Awaitable[T], limit: int | None = None, return_exceptions: bool
+    ) -> list[T | ExecutionError]: ...
     async def __call__(
         self,
         *calls: Awaitable[Any],
         limit: int | None = None,
         return_exceptions: bool = False,
-    ) -> Any:
+    ) -> list[Any]:
         """Awaits all calls concurrently and returns their results in order.
 
         At most `limit` calls run at a time; None means no limit. The first failure is raised at
@@ -156,4 +166,4 @@ def _names(branch: Any) -> Mapping[str, Any]:
     return frame.f_globals if frame else {}
 
 
-parallel: ParallelTask = Parallel(TaskOptions(name="parallel", auth_exempt=True))
+parallel = Parallel(TaskOptions(name="parallel", auth_exempt=True))

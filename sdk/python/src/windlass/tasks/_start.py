@@ -15,10 +15,9 @@ from windlass.workflow import Workflow
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
-O_co = TypeVar("O_co", covariant=True)
 
 
-class StartedWorkflow(Generic[O_co]):
+class StartedWorkflow(Generic[O]):
     """Execution that `start` has started.
 
     Attributes:
@@ -28,7 +27,7 @@ class StartedWorkflow(Generic[O_co]):
     def __init__(
         self,
         execution_id: str,
-        workflow: Workflow[Any, O_co] | str,
+        workflow: Workflow[Any, O] | str,
         nested: NestedRun,
         *,
         wait_paused: bool,
@@ -42,16 +41,14 @@ class StartedWorkflow(Generic[O_co]):
     def __windlass_id__(self) -> str:
         return self.execution_id
 
-    async def result(self) -> O_co:
+    async def result(self) -> O:
         """Waits for the end of the execution and returns its output, as often as it is called.
 
         Raises ExecutionError if it failed or was cancelled. While it is paused, this waits, or,
         with `wait_paused=False`, raises ExecutionError.
         """
         options = TaskOptions(name="start_result", auth_exempt=True)
-        result: O_co = await Task(self._await_result, options, decode=self._decode)(
-            self.execution_id
-        )
+        result: O = await Task(self._await_result, options, decode=self._decode)(self.execution_id)
         return result
 
     async def cancel(self) -> None:

@@ -1,0 +1,38 @@
+import { PathSegment, path } from '@windlass/api-client/path'
+import { toJsonObject } from '@windlass/api-client/payload'
+import { quote } from '@windlass/runtime/json/json'
+import { createApiCall, serverOptions } from '../api-call.ts'
+import type { Command } from '../command.ts'
+import { printJson } from '../output.ts'
+import { deleteCommand } from './delete-command.ts'
+import { readCommand } from './read-command.ts'
+
+const viewName = (text: string) => PathSegment.parse('view name', /^[^/\p{C}]{1,255}$/u, text)
+
+export const viewList = readCommand({
+  words: 'view list',
+  args: [],
+  about: 'List your saved views: a screen of the console with its filters',
+  pathOf: () => path`/me/views`,
+  table: { member: 'views', columns: ['name', 'screen', 'query', 'updated_at'] },
+})
+
+export const viewSave: Command = {
+  words: 'view save',
+  args: ['name', 'screen', 'query?'],
+  about: 'Save a view, such as `failed executions state=failed`, or replace that of the name',
+  options: serverOptions,
+  async run(parsed, context) {
+    const [name = '', screen = '', query = ''] = parsed.args
+    const body = toJsonObject({ screen: quote(screen), query: quote(query) })
+    const request = { method: 'PUT', path: path`/me/views/${viewName(name)}`, body } as const
+    printJson(context, await createApiCall(parsed, context)(request))
+    return 0
+  },
+}
+
+export const viewDelete = deleteCommand({
+  words: 'view delete',
+  about: 'Delete one of your saved views',
+  pathOf: (name) => path`/me/views/${viewName(name)}`,
+})

@@ -1,0 +1,97 @@
+import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
+import type { AuditChainVerifier, ChainedEntry, Head } from './audit.ts'
+
+/** The largest page of the audit log. */
+export const AUDIT_PAGE = 1_000
+
+/** An entry, and the JSON text in which the server sent it. */
+export interface AuditLine {
+  entry: ChainedEntry
+  json: string
+}
+
+/** Reads a route of the API and returns the JSON text of the answer. */
+export type ReadRoute = (request: {
+  method: 'GET'
+  path: string
+  query: Record<string, string>
+}) => Promise<string>
+
+/** Reads the entries after this number, oldest first, and the head of the log. */
+export async function readAuditPage(
+  read: ReadRoute,
+  after: number,
+): Promise<{ head: Head; lines: AuditLine[] }> {
+  const query = { after: String(after), limit: String(AUDIT_PAGE) }
+  const answer = await read({ method: 'GET', path: '/admin/audit', query })
+  const members = membersOf(answer)
+  const [entries, head] = [elementsOf(members?.get('entries') ?? ''), members?.get('head')]
+  if (!entries || head === undefined) throw new Error("the server's answer is no page of the log")
+  const lines = entries.map((json) => ({ json, entry: toChainedEntry(json) }))
+  return { head: toHead(head), lines }
+}
+
+/** Parses `SEQ:HASH`; undefined for another text. */
+export function parseHead(text: string): Head | undefined {
+  const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
+  return seq === undefined ? undefined : { seq: Number(seq), hash: Buffer.from(hash, 'hex') }
+}
+
+export const formatHead = ({ seq, hash }: Head) => `${seq}:${hash.toString('hex')}`
+
+const toBytes = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
+
+function toHead(json: string): Head {
+  const members = membersOf(json)
+  return { seq: Number(members?.get('seq') ?? 0), hash: toBytes(members?.get('hash')) }
+}
+
+/** Keeps the detail as text, because its text was hashed. */
+export function toChainedEntry(json: string): ChainedEntry {
+  const members = membersOf(json) ?? new Map<string, string>()
+  const actor = membersOf(members.get('actor') ?? '{}')
+  const textOf = (name: string) => stringOf(members.get(name)) ?? ''
+  return {
+    seq: Number(members.get('seq')),
+    at: textOf('at'),
+    subject: stringOf(actor?.get('subject')) ?? '',
+    issuer: stringOf(actor?.get('issuer')) ?? '',
+    key_prefix: stringOf(actor?.get('key_prefix')) ?? '',
+    request_id: textOf('request_id'),
+    action: textOf('action'),
+    object: textOf('object'),
+    outcome: textOf('outcome'),
+    detail_json: members.get('detail') ?? '',
+    previous_hash: toBytes(members.get('previous_hash')),
+    hash: toBytes(members.get('hash')),
+  }
+}
+
+/** Verifies page by page up to the head that the log had at the first page. */
+export async function verifyPages(read: ReadRoute, check: AuditChainVerifier): Promise<void> {
+  let first: Head | undefined
+  for (;;) {
+    const { head, lines } = await readAuditPage(read, check.head.seq)
+    first ??= head
+    for (const { entry } of lines) if (entry.seq <= first.seq) check.verifyNext(entry)
+    const last = lines.at(-1)?.entry.seq ?? 0
+    if (lines.length === AUDIT_PAGE && last < first.seq) continue
+    check.verifyEnd(first)
+    return checkBeyondHead(read, check, lines)
+  }
+}
+
+/** Entries beyond the head were appended meanwhile and moved the head; one that the head never reaches was inserted. */
+async function checkBeyondHead(
+  read: ReadRoute,
+  check: AuditChainVerifier,
+  lines: AuditLine[],
+): Promise<void> {
+  const end = check.head.seq
+  const isAllTaken = lines.at(-1)?.entry.seq === end
+  const rest = isAllTaken ? (await readAuditPage(read, end)).lines : lines
+  const last = rest.at(-1)?.entry.seq ?? 0
+  if (last <= end) return
+  const { head } = await readAuditPage(read, last)
+  if (head.seq < last) check.problems.push(`entry ${last} is beyond the head of the log`)
+}

@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto'
+import { unavailable } from '@windlass/runtime/faults'
+import type { Redis } from '@windlass/runtime/redis/redis'
+
+/**
+ * Kept below `console:`, because the Redis user of the gateway has this prefix since the release before:
+ * another one would need a change of its rights.
+ */
+const PREFIX = 'console:bulk:'
+const KEPT_MS = 86_400_000
+/** A running act writes its progress after each chunk, which takes seconds. */
+const SILENT_MS = 60_000
+
+/** Progress of a bulk act, as of its last chunk. */
+export interface BulkRecord {
+  id: string
+  action: 'cancel' | 'resume' | 'rerun' | 'fork'
+  state: 'running' | 'ended' | 'interrupted'
+  total: number
+  done: number
+  failed: number
+  /** True if it ended before all were done: the client left, or the gateway was stopped. */
+  stopped: boolean
+  started_at: string
+  updated_at: string
+  /** The first refusals. */
+  failures: { execution_id: string; reason: string }[]
+}
+
+interface Owner {
+  subject: string
+  issuer?: string | undefined
+}
+
+/** Progress of bulk acts for a day, readable by the caller that began each. Lost with Redis; the audit log keeps the result. */
+export class BulkProgress {
+  readonly #redis: Redis
+  readonly #now: () => number
+
+  constructor(redis: Redis, now = Date.now) {
+    this.#redis = redis
+    this.#now = now
+  }
+
+  /** Stores the progress; a store that is unavailable does not stop the act. */
+  async save(owner: Owner, record: BulkRecord): Promise<void> {
+    await this.#redis
+      .set(keyOf(owner, record.id), JSON.stringify(record), 'PX', KEPT_MS)
+      .catch(() => {})
+  }
+
+  /** Reads the progress of an act of this owner. Throws `unavailable` without Redis. */
+  async read(owner: Owner, id: string): Promise<BulkRecord | undefined> {
+    const text = await this.#redis.get(keyOf(owner, id)).catch(() => {
+      throw unavailable('the progress cannot be read: Redis is unavailable; retry')
+    })
+    if (!text) return undefined
+    const record = JSON.parse(text) as BulkRecord
+    const isSilent = this.#now() - Date.parse(record.updated_at) > SILENT_MS
+    return record.state === 'running' && isSilent ? { ...record, state: 'interrupted' } : record
+  }
+}
+
+/** Contains the owner: an id gives no access to the act of another one. */
+function keyOf({ issuer = '', subject }: Owner, id: string): string {
+  const owner = JSON.stringify([issuer, subject, id])
+  return PREFIX + createHash('sha256').update(owner).digest('base64url')
+}
