@@ -102,6 +102,12 @@ export class Processes {
     return this.#children.size
   }
 
+  /** Kills the children that may end at any time, without a warning; returns their number. */
+  killExpendable(): number {
+    const expendable = [...this.#children].filter(({ program }) => program.expendable)
+    return expendable.filter(({ pid }) => pid !== undefined && signal(pid, 'SIGKILL')).length
+  }
+
   /** Stops all children, tier by tier; nothing runs when it resolves. */
   async stopAll(): Promise<void> {
     while (this.count > 0) {

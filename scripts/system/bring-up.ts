@@ -8,6 +8,7 @@ import type { Progress } from '../setup/progress.ts'
 import { ensureWorkerPython, neededForPython } from '../setup/python.ts'
 import { neededForInfra, startInfra } from '../stores/infra.ts'
 import type { Infra } from '../stores/store.ts'
+import { openDemoControl } from './demo-control.ts'
 import type { StartOptions } from './options.ts'
 import { readSettings } from './settings.ts'
 import { migrate, startServices, startWorkers } from './system.ts'
@@ -64,7 +65,9 @@ export async function bringUp(
     pythonMaking,
   ])
   const workers = workerCount(options, settings)
-  const system = { ...context, infra, settings }
+  const hasDemo = options.demo && workers > 0 && !settings.security.auth.enabled
+  const demoUrl = hasDemo ? await openDemoControl(processes) : undefined
+  const system = { ...context, infra, settings, demoUrl }
   await migrate(system)
   const { children, ports } = await progress.step('Starting the services', () =>
     startServices(system, port, { singleProcess }),

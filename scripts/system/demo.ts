@@ -4,6 +4,8 @@ import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { stopSignal } from '../process/signals.ts'
 
 export const EXAMPLE = 'examples/hello_world.py'
+/** Tasks in sequence, which the console runs while it kills the worker. */
+const SEQUENCE = 'examples/ten_tasks.py'
 const INPUT = 'World'
 const REQUEST_LIMIT_MS = 60_000
 
@@ -16,11 +18,10 @@ export interface Demo {
   tookMs: number
 }
 
-/** Uploads the example over HTTP and runs it, like any client. */
+/** Uploads the examples over HTTP and runs the first, like any client. */
 export async function runDemo(url: string): Promise<Demo> {
-  const form = new FormData()
-  form.set('file', new Blob([readFileSync(path.join(PROJECT, EXAMPLE))]), path.basename(EXAMPLE))
-  const [workflow] = await requestJson(`${url}/workflows`, { method: 'POST', body: form })
+  await upload(url, SEQUENCE)
+  const [workflow] = await upload(url, EXAMPLE)
   const began = performance.now()
   const execution = await requestJson(
     `${url}/workflows/${workflow.namespace}/${workflow.name}/run/sync`,
@@ -32,6 +33,12 @@ export async function runDemo(url: string): Promise<Demo> {
   )
   const tookMs = performance.now() - began
   return { workflow, input: INPUT, state: execution.state, output: execution.output, tookMs }
+}
+
+function upload(url: string, file: string) {
+  const form = new FormData()
+  form.set('file', new Blob([readFileSync(path.join(PROJECT, file))]), path.basename(file))
+  return requestJson(`${url}/workflows`, { method: 'POST', body: form })
 }
 
 /** Returns true if the API accepts requests without credentials. */

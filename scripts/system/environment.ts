@@ -63,6 +63,7 @@ const READS: Record<string, string[]> = {
     'CATALOG__',
     'EXECUTIONS__',
     'QUOTAS__',
+    'CONSOLE__',
     'SECURITY__AUTH__',
     'AUDIT__',
     'SECURITY__EXECUTION_TOKEN_',

@@ -21,7 +21,8 @@ Python worker. What is missing is installed first. Ctrl-C stops everything.
                 restarted or replicated by itself
   --data-dir D  keep data, logs and secrets in this folder instead of the project's own
   --open        open the web console in the browser
-  --no-demo     do not upload and run examples/hello_world.py
+  --no-demo     do not upload examples and run examples/hello_world.py, and do not let the console
+                kill the worker for its demonstration
   --help        this text
 
 Settings are read from svc.toml and from SVC_* variables.

@@ -26,6 +26,8 @@ export interface SystemContext {
   dir: string
   infra: Infra
   settings: Settings
+  /** Address at which the gateway lets workers be killed; undefined: it cannot. */
+  demoUrl?: string | undefined
 }
 
 /** Chooses a free port for every listener except the gateway, whose port is given. */
@@ -58,7 +60,7 @@ export function urlOf(host: string, port: number): string {
  */
 export function serviceEnv(
   service: string,
-  { dir, infra, ports, settings }: SystemContext & { ports: Ports },
+  { dir, infra, ports, settings, demoUrl }: SystemContext & { ports: Ports },
 ): NodeJS.ProcessEnv {
   const local = (name: string) => `127.0.0.1:${ports[name]}`
   return {
@@ -66,6 +68,7 @@ export function serviceEnv(
     ...secretsUnlessSet(service, { dir, settings }),
     ...settingsEnv(service),
     ...(settings.security.auth.enabled && { SVC_SECURITY__AUTH__ENABLED: 'true' }),
+    ...(service === 'gateway' && { SVC_CONSOLE__DEMO_URL: demoUrl ?? '' }),
     SVC_HOME: path.join(dir, 'home'),
     ...postgresEnv(service, infra),
     ...natsEnv(service, infra),

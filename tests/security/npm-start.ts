@@ -40,14 +40,23 @@ export async function dataDir(secrets: Record<string, string>): Promise<string> 
   return dir
 }
 
-/** `npm start` with these variables, until the test ends. Answers its URL and what it printed. */
-export async function npmStart(dir: string, env: Record<string, string>, args: string[] = []) {
+/**
+ * `npm start` with these variables, until the test ends, without its demonstration unless `demo` is true.
+ * Answers its URL and what it printed.
+ */
+export async function npmStart(
+  dir: string,
+  env: Record<string, string>,
+  args: string[] = [],
+  { demo = false } = {},
+) {
+  const quiet = demo ? [] : ['--no-demo']
   const general = Object.entries(process.env).filter(
     ([name]) => !/^(SVC_|TEST_|VITEST|NODE_)/.test(name),
   )
   const child = spawn(
     process.execPath,
-    ['--import', BOOTSTRAP, START, '--port', '0', '--no-demo', '--data-dir', dir, ...args],
+    ['--import', BOOTSTRAP, START, '--port', '0', ...quiet, '--data-dir', dir, ...args],
     {
       env: {
         ...(Object.fromEntries(general) as Record<string, string>),

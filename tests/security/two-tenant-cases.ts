@@ -152,6 +152,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /executions/bulk': {
     body: { filter: { workflow_name: THEIRS.workflow_name }, action: 'cancel', dry_run: true },
   },
+  'POST /demo/crash-worker': {},
   'GET /executions/bulk/{bulk_id}': {
     exempt: 'progress belongs to a caller; services/gateway/test/bulk-progress.test.ts tries another one',
   },

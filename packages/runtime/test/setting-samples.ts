@@ -126,6 +126,7 @@ export const samples: Record<string, unknown[]> = {
   'console.enabled': flag,
   'console.session_idle_timeout': number,
   'console.session_max_age': number,
+  'console.demo_url': text,
   'console.oidc.enabled': flag,
   'console.oidc.issuer': text,
   'console.oidc.client_id': text,

@@ -48,7 +48,7 @@ test('GET /me with a key: its principal, rights, and what the server offers', as
       roles: ['a', 'z'],
       permissions: ['a:*', 'b:c'],
       server_version: VERSION,
-      features: { authentication: true, oidc: false },
+      features: { authentication: true, oidc: false, demo: false },
       limits: LIMITS,
     },
   ])
@@ -65,7 +65,7 @@ test('GET /me while authentication is off: anonymous, with all permissions', asy
       roles: [],
       permissions: ['*'],
       server_version: VERSION,
-      features: { authentication: false, oidc: false },
+      features: { authentication: false, oidc: false, demo: false },
       limits: LIMITS,
     },
   ])

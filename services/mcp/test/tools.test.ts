@@ -57,11 +57,7 @@ test('tools/list: the 27 tools of the contract in its order, then ours, with clo
     'get_worker_history',
     'change_executions',
     'get_bulk_progress',
-    'save_view',
-    'list_views',
-    'delete_view',
-    'get_secret_uses',
-    'verify_audit_log',
+    ...['save_view', 'list_views', 'delete_view', 'get_secret_uses', 'verify_audit_log'],
   ])
   for (const { inputSchema, outputSchema } of tools) {
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })

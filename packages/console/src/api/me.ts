@@ -8,7 +8,8 @@ export interface Me {
   roles: string[]
   permissions: string[]
   server_version: string
-  features: { authentication: boolean; oidc: boolean }
+  /** `demo` is absent in the answer of an earlier release. */
+  features: { authentication: boolean; oidc: boolean; demo?: boolean }
   limits: { max_body_bytes: number; max_workflow_upload_bytes: number; max_page: number }
 }
 

@@ -8,6 +8,7 @@ import { listWorkers } from '../api/workers.ts'
 import { listWorkflows } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
 import { Charts } from '../home/charts.tsx'
+import { Demo } from '../home/demo.tsx'
 import { lists } from '../live/feed.ts'
 import { address, startAddress } from '../location/address.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
@@ -39,6 +40,7 @@ export function HomeScreen() {
     <Page title="Home">
       <Tiles />
       {recent.data?.total === 0 && <FirstSteps />}
+      <Demo />
       <NeedsPerson />
       {recent.data !== undefined && recent.data.total !== 0 && (
         <Charts name="of all" load={(range, signal) => readStats(range, {}, signal)} />

@@ -6,12 +6,12 @@ export function AccessBar() {
   const { data } = useMe()
   if (!data || data.features.authentication) return null
   return (
-    <p class="access-bar" role="note">
+    <section class="access-bar" aria-label="Access">
       <Icon name="warning" />
       <span>
         Authentication is off: everyone who reaches this address may do everything. To turn it on:{' '}
         <code>npm start -- --auth</code>
       </span>
-    </p>
+    </section>
   )
 }

@@ -8,6 +8,8 @@ export const consoleSettings = table({
   /** A sign-in ends when it is unused for so long, and at this age. */
   session_idle_timeout: seconds.default(43_200),
   session_max_age: seconds.default(604_800),
+  /** Set by `npm start`: the address at which it kills its workers for the demonstration; empty: none. */
+  demo_url: z.string().default(''),
   oidc: table({
     /** Lets people sign in at an OIDC issuer, with the authorization code flow. */
     enabled: flag.default(false),

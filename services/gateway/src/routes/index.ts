@@ -6,6 +6,7 @@ import * as bulk from './bulk.ts'
 import * as capturedLines from './captured-lines.ts'
 import * as configs from './configs.ts'
 import * as consolePages from './console.ts'
+import * as demo from './demo.ts'
 import * as docs from './docs.ts'
 import * as executionDiff from './execution-diff.ts'
 import * as executionLog from './execution-log.ts'
@@ -81,6 +82,7 @@ export const routes = [
   ...named(secretUses),
   ...named(configs),
   ...named(health),
+  ...named(demo),
   ...named(docs),
   ...named(signIn),
   ...named(oidcSignIn),

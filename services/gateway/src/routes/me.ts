@@ -2,6 +2,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import { type Caller, hasPermission } from '../access/caller.ts'
+import { hasDemo } from '../clients/demo-control.ts'
 import { json } from '../route/body.ts'
 import { MAX_PAGE, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
@@ -24,6 +25,8 @@ const Me = z
       /** False: everyone who reaches the server may do everything. */
       authentication: z.boolean(),
       oidc: z.boolean(),
+      /** True: `POST /demo/crash-worker` kills the workers, as in the system of `npm start`. */
+      demo: z.boolean(),
     }),
     limits: z.object({
       /** Bytes of a request body, uploads excepted. */
@@ -56,17 +59,28 @@ const identityOf = ({ subject, issuer, roles = [], permissions }: Caller) => ({
   permissions: permissions.kind === 'all' ? ['*'] : [...permissions.granted].sort(),
 })
 
-const offerOf = ({ server, catalog, security: { auth } }: Settings) => ({
-  server_version: VERSION,
-  features: { authentication: auth.enabled, oidc: auth.enabled && auth.oidc.enabled },
-  limits: {
-    max_body_bytes: server.max_body_bytes,
-    max_json_depth: server.max_json_depth,
-    max_workflow_upload_bytes: catalog.max_workflow_upload_bytes,
-    max_page: MAX_PAGE,
-    max_permission_checks: MAX_CHECKS,
-  },
-})
+const offerOf = (settings: Settings) => {
+  const {
+    server,
+    catalog,
+    security: { auth },
+  } = settings
+  return {
+    server_version: VERSION,
+    features: {
+      authentication: auth.enabled,
+      oidc: auth.enabled && auth.oidc.enabled,
+      demo: hasDemo(settings),
+    },
+    limits: {
+      max_body_bytes: server.max_body_bytes,
+      max_json_depth: server.max_json_depth,
+      max_workflow_upload_bytes: catalog.max_workflow_upload_bytes,
+      max_page: MAX_PAGE,
+      max_permission_checks: MAX_CHECKS,
+    },
+  }
+}
 
 const MAX_CHECKS = 200
 const MAX_PERMISSION_CHARS = 1_024
