@@ -4,6 +4,7 @@ import { ExecutionActions } from '../execution/actions.tsx'
 import { ApprovalsTab } from '../execution/approvals-tab.tsx'
 import { AttemptBars } from '../execution/attempt-bars.tsx'
 import { Cause } from '../execution/cause.tsx'
+import { CopyRun } from '../execution/copy-run.tsx'
 import { LogTab } from '../execution/log-tab.tsx'
 import { OutputTab } from '../execution/output-tab.tsx'
 import { attemptsOf, spanOf, timeOfId } from '../execution/segments.ts'
@@ -127,6 +128,7 @@ function Content({ execution, tab, query, ...span }: ContentProps) {
   return (
     <div class="page-body">
       <JsonView title="Input" text={execution.input} />
+      <CopyRun execution={execution} />
       <JsonView title={state === 'FAILED' ? 'Error' : 'Output'} text={execution.output} />
     </div>
   )
