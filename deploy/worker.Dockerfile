@@ -8,10 +8,12 @@
 #   RUN pip install pandas
 #   USER 10002:10002
 #
-# PYTHON_IMAGE is any image with Python 3.11 or newer as `python3`; pin it by its digest.
+# PYTHON_IMAGE is any image with Python 3.11 or newer as `python3`, also one without a shell; pin it by its digest.
+# The stage that builds needs a shell, so it may have another base, with the same Python at the same path.
 ARG PYTHON_IMAGE=python:3.13-slim-trixie
+ARG BUILD_IMAGE=${PYTHON_IMAGE}
 
-FROM ${PYTHON_IMAGE} AS build
+FROM ${BUILD_IMAGE} AS build
 WORKDIR /src
 # An index or a proxy with an authority of its own: `--secret id=ca,src=…`; an index that needs a password:
 # `--secret id=pip,src=pip.conf`. Neither is written to a layer.

@@ -104,7 +104,7 @@ test('secrets.sh: makes each variable of compose.yml without a default, each wit
 
 test('each service in compose.yml: gets the keys of its own pairs', () => {
   const found = [...compose.matchAll(/SVC_RPC__KEYS: "([^"]+)"/g)].map(([, keys = '']) =>
-    keys.split(',').map((key) => /(\w+:\w+):\$\{WINDLASS_KEY_\w+\}/.exec(key)?.[1]),
+    keys.split(',').map((key) => /(\w+:\w+):\$\{WINDLASS_KEY_\w+:\?/.exec(key)?.[1]),
   )
   const wanted = RPC_SERVICES.map((service) =>
     keysOf('any secret', service).map((key) => key.slice(0, key.lastIndexOf(':'))),
