@@ -20,8 +20,13 @@ export const images: Images = {
  */
 export async function containerObstacle(): Promise<string | undefined> {
   if ((await ask('/_ping')) !== 200) return 'no Docker engine responds'
+  return missingImage(Object.values(images))
+}
+
+/** Returns that an image is missing and may not be fetched; undefined if none is. */
+export async function missingImage(names: readonly string[]): Promise<string | undefined> {
   if (process.env.TEST_ALLOW_PULL === '1') return undefined
-  for (const image of Object.values(images)) {
+  for (const image of names) {
     if ((await ask(`/images/${image}/json`)) !== 200) {
       return `the engine has no image ${image} (TEST_ALLOW_PULL=1 lets it be fetched)`
     }

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,8 @@ from windlass.worker._cli_options import create_parser
 ROOT = Path(__file__).parents[3]
 TYPESCRIPT = ROOT / "packages/testcontainers/src/windlass-container.ts"
 TOKEN = "t" * 48
+IMAGES: dict[str, str] = json.loads(os.environ.get("TEST_WINDLASS_IMAGES", "{}"))
+"""Other images than those of the package."""
 
 
 def obstacle() -> str | None:
@@ -28,9 +32,9 @@ def obstacle() -> str | None:
     docker = shutil.which("docker")
     if docker is None:
         return "there is no docker"
-    images = (Images().windlass, Images().worker)
+    images = asdict(replace(Images(), **IMAGES)).values()
     found = subprocess.run([docker, "image", "inspect", *images], capture_output=True, check=False)
-    return None if found.returncode == 0 else "no engine answers, or it has no images of Windlass"
+    return None if found.returncode == 0 else f"no engine answers, or it lacks one of {[*images]}"
 
 
 def test_settings_of_a_worker_accepted_by_the_worker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,5 +75,5 @@ def test_system_with_a_worker_runs_a_workflow_of_its_folder(tmp_path: Path) -> N
 
     os.environ.setdefault("TESTCONTAINERS_RYUK_DISABLED", "true")
     shutil.copy(ROOT / "examples/hello_world.py", tmp_path)
-    with WindlassContainer().with_worker(tmp_path) as windlass:
+    with WindlassContainer(**IMAGES).with_worker(tmp_path) as windlass:
         assert windlass.client.run("hello_world", "World") == "Hello, World"
