@@ -21,28 +21,56 @@ if (chartObstacle) console.warn(`The chart is not rendered: ${chartObstacle}.`)
 export const { helm, kubeconform } =
   typeof tools === 'string' ? { helm: '', kubeconform: '' } : tools
 
-interface Container {
+export interface Container {
   name: string
+  image: string
   args?: string[]
-  env: { name: string; value?: string; valueFrom?: { secretKeyRef?: { key: string } } }[]
-  securityContext: object
+  env: {
+    name: string
+    value?: string
+    valueFrom?: { secretKeyRef?: { key: string }; fieldRef?: { fieldPath: string } }
+  }[]
+  securityContext: Rights
   ports?: { name: string; containerPort: number }[]
   startupProbe?: Probe
   livenessProbe?: Probe
   readinessProbe?: Probe
-  resources: { requests: object; limits: object }
+  resources: { requests: object; limits: { cpu?: string; memory?: string } }
+  volumeMounts?: { name: string; mountPath: string }[]
 }
-interface Probe {
+export interface Probe {
   httpGet: { path: string; port: string }
+  periodSeconds: number
+  timeoutSeconds: number
+  failureThreshold: number
 }
-interface Manifest {
+/** Rights of a pod or a container. */
+interface Rights {
+  runAsUser?: number
+  runAsGroup?: number
+  fsGroup?: number
+  readOnlyRootFilesystem?: boolean
+  allowPrivilegeEscalation?: boolean
+  capabilities?: { drop: string[] }
+}
+export interface Volume {
+  name: string
+  emptyDir?: object
+  secret?: { defaultMode: number; items?: { key: string; path: string }[] }
+}
+export interface Manifest {
   kind: string
   metadata: { name: string; labels?: Record<string, string> }
   spec: {
     replicas?: number
     template: {
-      metadata: { annotations?: Record<string, string> }
-      spec: { containers: Container[]; securityContext: object }
+      metadata: { labels?: Record<string, string>; annotations?: Record<string, string> }
+      spec: {
+        containers: Container[]
+        securityContext: Rights
+        terminationGracePeriodSeconds?: number
+        volumes?: Volume[]
+      }
     }
     [key: string]: unknown
   }

@@ -17,7 +17,7 @@ export interface ComposeProject {
   sh(script: string, more?: Record<string, string>): string
   containers(): ComposeContainer[]
 }
-export interface ComposeContainer {
+interface ComposeContainer {
   ID: string
   Service: string
   State: string

@@ -91,7 +91,7 @@ async function statusOf(url: string): Promise<number> {
   )
 }
 
-/** Whether a container of a project resolves the name of another one and connects to its port. */
+/** Tells whether a container of a project resolves the name of another one and connects to its port. */
 function reaches(project: string, service: string, host: string, port: number): string {
   const id = docker(
     ...['ps', '--quiet', '--filter', `label=com.docker.compose.project=${project}`],
