@@ -44,17 +44,17 @@ composing('the commands of docs/operations.md: a healthy system runs a workflow'
   ] as const)
     expect(reaches(name, 'worker', host, store), host).toBe('unknown')
 
-  // One gateway stops, and no request fails.
+  // One gateway stops, and each request without a key is refused by one that serves; /ready would say that it stops.
   const statuses = new Set<number>()
   let isStopped = false
   const { ID } = all.find(({ Service }) => Service === 'gateway') as { ID: string }
   const stop = promisify(execFile)('docker', ['stop', ID]).finally(() => {
     isStopped = true
   })
-  do statuses.add(await statusOf(`${url}/ready`))
+  do statuses.add(await statusOf(`${url}/workers`))
   while (!isStopped)
   await stop
-  expect([...statuses]).toEqual([200])
+  expect([...statuses]).toEqual([401])
   expect(docker('inspect', '--format', '{{.State.ExitCode}}', ID)).toBe('0')
 
   // TLS in addition, for the same volumes.
