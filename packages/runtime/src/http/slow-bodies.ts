@@ -25,20 +25,29 @@ const CHECK_INTERVAL_MS = 1_000
 export class SlowBodies {
   readonly #options: SlowBodyOptions
   readonly #bodies = new Map<IncomingMessage, Progress>()
-  readonly #timer: NodeJS.Timeout
+  /** Runs while there are bodies, so that it does not wake a process without requests. */
+  #timer: NodeJS.Timeout | undefined
 
   constructor(options: SlowBodyOptions) {
     this.#options = options
-    const interval = Math.min(CHECK_INTERVAL_MS, options.windowMs)
-    this.#timer = setInterval(() => this.#check(performance.now()), interval).unref()
   }
 
   watch(req: IncomingMessage): void {
-    if (!req.complete) this.#bodies.set(req, UNSEEN)
+    if (req.complete) return
+    this.#bodies.set(req, UNSEEN)
+    if (this.#timer) return
+    const interval = Math.min(CHECK_INTERVAL_MS, this.#options.windowMs)
+    this.#timer = setInterval(() => this.#round(), interval).unref()
   }
 
   stop(): void {
     clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #round(): void {
+    this.#check(performance.now())
+    if (this.#bodies.size === 0) this.stop()
   }
 
   #check(now: number): void {

@@ -2,7 +2,7 @@ import { counter, gauge, histogram, observedCounter } from './instruments.ts'
 
 /** Metrics of every service process. */
 export const eventLoopDelay = gauge('windlass_event_loop_delay_seconds', {
-  help: 'Delay of the event loop since the last collection, measured each 100 ms.',
+  help: 'Delay of the event loop since the last collection, measured each 100 ms, or each second while the process is idle.',
   labels: ['quantile'],
 })
 export const eventLoopActive = observedCounter('windlass_event_loop_active_seconds_total', {

@@ -1,5 +1,6 @@
-import { monitorEventLoopDelay, PerformanceObserver, performance } from 'node:perf_hooks'
+import { PerformanceObserver, performance } from 'node:perf_hooks'
 import { dependencyFailures as readFailures } from '../dependency-failures.ts'
+import { measureLoopDelay } from './loop-delay.ts'
 import {
   cpu,
   dependencyFailures,
@@ -10,9 +11,6 @@ import {
   startTime,
 } from './metrics.ts'
 
-/** Each measurement wakes the process: 10 ms cost an idle one half a percent of a core. */
-const RESOLUTION_MS = 100
-const NS_PER_S = 1e9
 const MS_PER_S = 1e3
 const US_PER_S = 1e6
 /** Kinds of `performance` entries of type `gc`. */
@@ -20,8 +18,7 @@ const GC_KINDS: Record<number, string> = { 1: 'minor', 4: 'major', 8: 'increment
 
 /** Observes event loop, garbage collector, memory and processor of this process; answers `stop`. */
 export function observeProcess(): () => void {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS })
-  delay.enable()
+  const delay = measureLoopDelay()
   const collections = new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       const { duration, detail } = entry as typeof entry & { detail?: { kind?: number } }
@@ -32,10 +29,8 @@ export function observeProcess(): () => void {
   collections.observe({ entryTypes: ['gc'] })
   const stops = [
     eventLoopDelay.observe((report) => {
-      for (const quantile of [0.5, 0.99, 1]) {
-        const ms = delay.percentile(quantile * 100) / NS_PER_S - RESOLUTION_MS / MS_PER_S
-        report(Math.max(0, ms), { quantile: String(quantile) })
-      }
+      for (const quantile of [0.5, 0.99, 1])
+        report(delay.quantile(quantile) / MS_PER_S, { quantile: String(quantile) })
       delay.reset()
     }),
     eventLoopActive.observe((report) =>
@@ -62,7 +57,7 @@ export function observeProcess(): () => void {
     }),
   ]
   return () => {
-    delay.disable()
+    delay.stop()
     collections.disconnect()
     for (const stop of stops) stop()
   }

@@ -101,6 +101,9 @@ export function observeOutbox(db: Db): () => void {
 /** Publishes up to one batch of stored events, oldest first, and deletes them; answers whether there are more. */
 export async function relayOutbox(db: Db, bus: Bus): Promise<boolean> {
   if (!bus.isUp) return false
+  // One statement instead of a transaction for the rounds that find nothing, which are most of them.
+  const found = await db.maybe<{ position: number }>(sql`select position from outbox limit 1`)
+  if (!found) return false
   return db.tx(async (tx) => {
     const lock = await tx.maybe<{ held: boolean }>(
       sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.outbox')) as held`,

@@ -33,17 +33,17 @@ export interface GatewayWatchOptions {
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
   readonly #gateways = new Map<string, BeatingGateway>()
-  readonly #timer: NodeJS.Timeout
-  #checkedMs = performance.now()
+  /** Runs while there are gateways. */
+  #timer: NodeJS.Timeout | undefined
+  #checkedMs = 0
 
   constructor(options: GatewayWatchOptions) {
     this.#options = options
-    this.#timer = setInterval(() => this.#check(), CHECK_MS)
-    this.#timer.unref()
   }
 
   stop(): void {
     clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   /** True while the beats of this gateway are missing. */
@@ -55,6 +55,7 @@ export class GatewayWatch {
   follow(id: string, request: IncomingMessage): void {
     const gateway = { beatMs: performance.now(), isHung: false }
     this.#gateways.set(id, gateway)
+    this.#start()
     let rest = ''
     request.on('data', (chunk: Buffer) => {
       gateway.beatMs = performance.now()
@@ -65,6 +66,7 @@ export class GatewayWatch {
     request.once('close', () => {
       if (this.#gateways.get(id) === gateway) this.#gateways.delete(id)
       this.#recover(gateway)
+      if (this.#gateways.size === 0) this.stop()
     })
   }
 
@@ -77,6 +79,13 @@ export class GatewayWatch {
       if (name) this.#options.onDelivered(name, Number(generation), Number(bytes))
     }
     return rest.replace(/^\.+/, '')
+  }
+
+  #start(): void {
+    if (this.#timer) return
+    this.#checkedMs = performance.now()
+    this.#timer = setInterval(() => this.#check(), CHECK_MS)
+    this.#timer.unref()
   }
 
   #recover(gateway: BeatingGateway): void {
