@@ -58,4 +58,6 @@ async def main(role: str, address: str) -> None:
     )
 
 
-asyncio.run(main(*sys.argv[1:]))
+# The worker imports this file again for each workflow.
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
