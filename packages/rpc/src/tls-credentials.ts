@@ -37,7 +37,8 @@ class Certificates implements experimental.CertificateProvider {
 
   #follow(listener: unknown, update: () => void): void {
     this.#stops.set(listener, this.#tls.onChange?.(update))
-    update()
+    // Not at once: a server registers the receiver of the files after this call.
+    queueMicrotask(update)
   }
 
   #leave(listener: unknown): void {

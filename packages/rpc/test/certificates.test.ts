@@ -72,7 +72,7 @@ test('the certificate between services expires and is replaced: calls, readiness
   await expect.poll(answered, { timeout: HANG_MS }).toBe('w')
 })
 
-test('the certificate of a client is replaced by one of another authority: new connections are refused', async () => {
+test('a client with a certificate of another authority: refused, also after its files have changed', async () => {
   const authority = await createAuthority()
   const { identity } = await processOf('identity', authority, await authority.issue('localhost'))
   const server = new RpcServer(pino({ level: 'silent' }), identity)
@@ -81,11 +81,17 @@ test('the certificate of a client is replaced by one of another authority: new c
   const port = await server.listen({ host: '127.0.0.1', port: 0 }, [])
   onTestFinished(() => server.stop())
   const other = await createAuthority()
-  const { certFile, keyFile, cert, key } = await other.issue('client')
-  const gateway = await processOf('gateway', authority, { certFile, keyFile, cert, key })
-  const client = connect(IdentityService, [`127.0.0.1:${port}`], gateway.identity)
-  onTestFinished(() => client.close())
-  await expect(client.checkSession({ token: 'x' }, { timeoutMs: 1_000 })).rejects.toMatchObject({
-    kind: 'unavailable',
-  })
+  const callAs = async (files: Awaited<ReturnType<Authority['issue']>>, timeoutMs = HANG_MS) => {
+    const gateway = await processOf('gateway', authority, files)
+    const client = connect(IdentityService, [`127.0.0.1:${port}`], gateway.identity)
+    onTestFinished(() => client.close())
+    return client.checkSession({ token: 'x' }, { timeoutMs })
+  }
+  const refused = { kind: 'unavailable' }
+  expect(await callAs(await authority.issue('client'))).toMatchObject({ worker_name: 'w' })
+  await expect(callAs(await other.issue('client'), 2_000)).rejects.toMatchObject(refused)
+  await authority.issue('localhost')
+  await new Promise((resolve) => setTimeout(resolve, 2_500))
+  await expect(callAs(await other.issue('client'), 2_000)).rejects.toMatchObject(refused)
+  expect(await callAs(await authority.issue('client'))).toMatchObject({ worker_name: 'w' })
 })
