@@ -12,8 +12,10 @@ const rowOf = (execution_id: string, state: string): ExecutionRow => ({
   ...{ started_at: undefined, finished_at: undefined },
 })
 
+const DONE = Promise.resolve()
+
 /** A gateway whose search finds executions in these states, two on a page; `gone` ones do not exist. */
-async function setup(states: string[], { gone = 0, total = states.length } = {}) {
+async function setup(states: string[], { gone = 0, total = states.length, answers = DONE } = {}) {
   const searches: SearchRequest[] = []
   let found: ExecutionRow[] = []
   const recorded: { action: string; outcome: string; detail_json: string }[] = []
@@ -28,6 +30,7 @@ async function setup(states: string[], { gone = 0, total = states.length } = {})
     history: {
       async search(request) {
         searches.push(request)
+        await answers
         const begin = Number(request.cursor || '0')
         const end = begin + 2
         const next_cursor = end < found.length ? String(end) : ''
@@ -136,6 +139,24 @@ test('reruns and forks: an execution of each; the same key starts none again', a
   expect(changes().slice(-2)).toMatchObject(
     Array(2).fill({ body: { $case: 'fork', value: { after_seq: 5 } } }),
   )
+})
+
+test('a principal with four acts at a time: the next is refused until one has ended', async () => {
+  let answer = () => {}
+  const answers = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { bulk, searches } = await setup(['RUNNING'], { answers })
+  const dryRun = () => bulk({ action: 'cancel', dry_run: true })
+  const first = Array.from({ length: 4 }, dryRun)
+  await expect.poll(() => searches.length).toBe(4)
+  const fifth = dryRun()
+  const refused = await Promise.race([fifth, new Promise((resolve) => setTimeout(resolve, 5_000))])
+  answer()
+  expect((await Promise.all(first)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+  expect(refused).toMatchObject({ status: 503 })
+  expect((await fifth).headers.get('retry-after')).not.toBeNull()
+  expect((await dryRun()).status).toBe(200)
 })
 
 test('more than 10,000 matches: 422', async () => {

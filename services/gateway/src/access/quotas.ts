@@ -11,11 +11,16 @@ export type Quotas = ReturnType<typeof createQuotas>
 
 type Limits = Settings['quotas']
 
+/** Each holds up to 10,000 rows in memory, some ten megabytes. */
+const MAX_BULK_ACTS = 4
+
 /** The quotas of principals and namespaces. */
 export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teardown) {
   const streams = new HeldQuota({ name: 'event_streams', redis })
   const waits = new HeldQuota({ name: 'waiting_runs', redis })
+  const bulkActs = new HeldQuota({ name: 'bulk_acts', redis })
   teardown.add('quotas', () => {
+    bulkActs.stop()
     streams.stop()
     waits.stop()
   })
@@ -39,6 +44,9 @@ export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teard
     /** Counts a run or resume that waits for its result; returns the release. */
     takeWait: (caller: Caller, namespace: string) =>
       waits.take(holders('waiting_runs', caller, [namespace])),
+    /** Counts an act on many executions, or its dry run; returns the release. */
+    takeBulkAct: (caller: Caller) =>
+      bulkActs.take([{ key: principalKey(caller), limit: MAX_BULK_ACTS }]),
     countUpload: async (caller: Caller, namespaces: readonly string[]) => {
       for (const holder of holders('uploads_per_hour', caller, namespaces))
         await uploads.count(holder)

@@ -3,6 +3,7 @@ import type { ExecutionRow } from '@windlass/proto/windlass/executions/v1/histor
 import { conflict, notFound, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
+import type { Quotas } from '../access/quotas.ts'
 import type { BulkProgress, BulkRecord } from '../clients/bulk-progress.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
@@ -84,7 +85,7 @@ const Progress = z
   })
   .meta({ id: 'BulkProgress' })
 
-type Deps = BulkDeps & { bulkProgress: BulkProgress }
+type Deps = BulkDeps & { bulkProgress: BulkProgress; quotas: Quotas }
 
 /** Final numbers for the audit entry, by request. */
 const progressOf = new WeakMap<RequestContext, BulkRecord>()
@@ -116,33 +117,38 @@ export const bulkExecutions = route('post', '/executions/bulk', {
     recorded: 'around',
   },
   async handle(input, deps: Deps) {
-    const { body, resolved: visible, ctx } = input
-    const { action, dry_run, expect } = body
-    const { rows, left_out } = await collectSet(deps, visible, {
-      search: filterSearch('body', () => body.filter),
-      action,
-    })
-    if (dry_run) return previewOf(rows, left_out, input.caller)
-    if (expect === undefined)
-      throw unprocessable({ loc: ['body', 'expect'], msg: 'Field required', type: 'missing' })
-    if (rows.length > expect * 1.01)
-      throw conflict(
-        `The filter matches ${rows.length} executions, more than the ${expect} expected: try a dry run again.`,
-      )
-    const act = {
-      ...{ action, version: body.version, after_seq: body.after_seq },
-      ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
+    const release = deps.quotas.takeBulkAct(input.caller)
+    try {
+      const { body, resolved: visible, ctx } = input
+      const { action, dry_run, expect } = body
+      const { rows, left_out } = await collectSet(deps, visible, {
+        search: filterSearch('body', () => body.filter),
+        action,
+      })
+      if (dry_run) return previewOf(rows, left_out, input.caller)
+      if (expect === undefined)
+        throw unprocessable({ loc: ['body', 'expect'], msg: 'Field required', type: 'missing' })
+      if (rows.length > expect * 1.01)
+        throw conflict(
+          `The filter matches ${rows.length} executions, more than the ${expect} expected: try a dry run again.`,
+        )
+      const act = {
+        ...{ action, version: body.version, after_seq: body.after_seq },
+        ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
+      }
+      const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
+      // Performed here and not in a streamed response, so that the audit entry has the result.
+      const record = await performAct(deps, act, {
+        ...{ rows, signal: ctx.signal, callerNow: () => input.caller },
+        onProgress: (progress) => {
+          progressOf.set(ctx, progress)
+          sse?.send(frameOf(progress))
+        },
+      })
+      return sse ? new StreamedResponse(async () => sse.end()) : record
+    } finally {
+      release()
     }
-    const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
-    // Performed here and not in a streamed response, so that the audit entry has the result.
-    const record = await performAct(deps, act, {
-      ...{ rows, signal: ctx.signal, callerNow: () => input.caller },
-      onProgress: (progress) => {
-        progressOf.set(ctx, progress)
-        sse?.send(frameOf(progress))
-      },
-    })
-    return sse ? new StreamedResponse(async () => sse.end()) : record
   },
 })
 
