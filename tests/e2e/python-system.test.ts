@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -18,7 +19,10 @@ test('Python client and windlass-check: their tests pass against a running syste
   const python = process.env.TEST_PYTHON ?? 'python3'
   const folder = ['--basetemp', join(temporaryFolder('pytest'), 'tests')]
   const args = ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', ...folder, 'tests_system']
-  const env = { ...process.env, WINDLASS_URL: system().url, PYTHONDONTWRITEBYTECODE: '1' }
+  const tokenFile = join(temporaryFolder('token'), 'bootstrap-token')
+  await writeFile(tokenFile, await system().bootstrapToken())
+  const address = { WINDLASS_URL: system().url, WINDLASS_TOKEN_FILE: tokenFile }
+  const env = { ...process.env, ...address, PYTHONDONTWRITEBYTECODE: '1' }
   const { stdout } = await run(python, args, { cwd: SDK, env, timeout: HANG_MS - 10_000 }).catch(
     (error: { stdout: string; stderr: string }) => {
       throw new Error(`${error.stdout}\n${error.stderr}`)

@@ -1,14 +1,23 @@
-"""Features of tasks against a running system with a worker: `WINDLASS_URL` is its address."""
+"""Features of tasks and workers against a running system with a worker.
+
+`WINDLASS_URL` is its address, `WINDLASS_TOKEN_FILE` a file with its bootstrap token.
+"""
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
+import signal
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from windlass.client import AsyncClient
+from windlass.client import AsyncClient, ExecutionPausedError
+from windlass.codec import AesGcmCodec
+from windlass.errors import PayloadCodecError
 
 URL = os.environ["WINDLASS_URL"]
 HANG_S = 60.0
@@ -55,3 +64,83 @@ async def test_crash_in_a_task_process_fails_only_its_attempt(
     assert types.count("WORKFLOW_CLAIMED") == 1
     assert "TASK_RETRY_FAILED" in types
     assert [line.message async for line in handle.logs()] == ["attempt 1", "attempt 2"]
+
+
+CODEC = """
+from windlass.codec import AesGcmCodec
+
+def create():
+    return AesGcmCodec({"k1": b"k" * 32}, current="k1", compress=True)
+"""
+
+ENCRYPTED = """
+from windlass import ExecutionContext, pause, progress, task, workflow
+
+@task
+async def shout(word: str) -> str:
+    print("printed", word)
+    await progress(word)
+    return word.upper()
+
+@workflow.with_options(affinity={"payloads": "encrypted"})
+async def child(ctx: ExecutionContext[str]) -> str:
+    return await shout(ctx.input)
+
+@task
+async def fails(word: str) -> None:
+    raise ValueError(word)
+
+@workflow.with_options(affinity={"payloads": "encrypted"})
+async def encrypted(ctx: ExecutionContext[str]) -> list[str]:
+    from windlass import call
+    said = await call(child, ctx.input)
+    try:
+        await fails(said)
+    except ValueError as error:
+        caught = str(error)
+    return [said, caught, await pause("review", output=said)]
+"""
+
+
+async def test_server_sees_no_value_of_an_encrypted_execution(tmp_path: Path) -> None:
+    (tmp_path / "codecs_of_test.py").write_text(CODEC)
+    (tmp_path / "encrypted.py").write_text(ENCRYPTED)
+    codec = AesGcmCodec({"k1": b"k" * 32}, current="k1")
+    worker = await asyncio.create_subprocess_exec(
+        *[sys.executable, "-m", "windlass.worker", "start", "--server-url", URL],
+        *["--bootstrap-token-file", os.environ["WINDLASS_TOKEN_FILE"], "--children", "1"],
+        *["--name", "encrypting", "--label", "payloads=encrypted", "--path", str(tmp_path)],
+        *["--codec", "codecs_of_test:create"],
+    )
+    try:
+        async with AsyncClient(URL, codec=codec) as client, AsyncClient(URL) as reader:
+            await client.upload(tmp_path / "encrypted.py")
+            handle = await client.start("encrypted", "marmalade")
+            with pytest.raises(ExecutionPausedError) as paused:
+                await handle.result(HANG_S, wait_paused=False)
+            assert (paused.value.name, paused.value.output) == ("review", "MARMALADE")
+            await handle.resume("marzipan")
+            expected = ["MARMALADE", "MARMALADE", "marzipan"]
+            assert await handle.result(HANG_S) == expected
+            assert [e.value for e in await handle.events() if e.type == "WORKFLOW_COMPLETED"] == [
+                expected
+            ]
+            rows = [row async for row in client.executions("child")]
+            [line] = [line async for line in client.execution(rows[0].execution_id).logs()]
+            assert line.message == "printed marmalade"
+            seen = []
+            for execution_id in (handle.execution_id, rows[0].execution_id):
+                raw = reader.execution(execution_id)
+                transport = raw._transport
+                path = f"/executions/{execution_id}"
+                seen.append(json.dumps(await transport.request("GET", f"{path}/logs")))
+                detailed = {"detailed": "true"}
+                seen.append(json.dumps(await transport.request("GET", path, query=detailed)))
+                with pytest.raises(PayloadCodecError, match="this process has none"):
+                    await raw.result(HANG_S)
+            for word in ("marmalade", "MARMALADE", "marzipan"):
+                assert word not in "".join(seen)
+            assert "aes-gcm" in "".join(seen)
+    finally:
+        worker.send_signal(signal.SIGTERM)
+        await asyncio.wait_for(worker.wait(), HANG_S)

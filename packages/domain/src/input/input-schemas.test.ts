@@ -45,6 +45,22 @@ test('an invalid input: each problem has its location, with the name of a missin
   expect(faultsOf(schemas, workflow('1', schema), good)).toEqual([])
 })
 
+test('an encoded input: is not checked, unlike an object with other members', () => {
+  const schemas = new InputSchemaCache()
+  const encoded = '{"$codec":"aes-gcm","key":"2026-11","data":"YWJj"}'
+  expect(faultsOf(schemas, workflow('1', schema), encoded)).toEqual([])
+  expect(
+    faultsOf(schemas, workflow('1', schema), ` { "data" : "", "$codec" : "x", "key":"" } `),
+  ).toEqual([])
+  for (const other of [
+    '{"$codec":"aes-gcm","key":"2026-11","data":1}',
+    '{"$codec":"aes-gcm","key":"2026-11"}',
+    '{"$codec":"a","key":"b","data":"c","more":"d"}',
+    '[{"$codec":"a","key":"b","data":"c"}]',
+  ])
+    expect(faultsOf(schemas, workflow('1', schema), other)).not.toEqual([])
+})
+
 test('no schema, or only a format: any input is valid', () => {
   const schemas = new InputSchemaCache()
   expect(faultsOf(schemas, workflow('1', ''), 'null')).toEqual([])

@@ -39,7 +39,7 @@ export class InputSchemaCache {
 
   /** Returns the problems of an input, located within it. */
   findProblems({ id, input_schema_json }: Declared, input_json: string): Problem[] {
-    if (input_schema_json === '') return []
+    if (input_schema_json === '' || isEncoded(input_json)) return []
     const { validate, missing } = this.#compile(id, input_schema_json)
     if (input_json.trim() === 'null') return missing.slice(0, MAX_PROBLEMS).map(toMissing)
     return problemsIn(() => validate(JSON.parse(input_json), input_json.length))
@@ -54,6 +54,16 @@ export class InputSchemaCache {
     return compiled
   }
 }
+
+/** Matches the envelope of an encoded value; `docs/python/values.md` describes it. */
+const ENVELOPE =
+  /^\s*\{(?:\s*"(?:\$codec|key|data)"\s*:\s*"[^"\\]*"\s*(?:,(?=\s*")|(?=\}))){3}\}\s*$/
+
+/**
+ * True for a value that a codec of the caller has encoded. Only the worker can read it, and it checks the
+ * input again.
+ */
+const isEncoded = (json: string): boolean => json.includes('"$codec"') && ENVELOPE.test(json)
 
 const toMissing = (loc: Place): Problem => ({
   loc: [...loc],

@@ -28,6 +28,9 @@ from windlass.errors import (
     root_cause,
 )
 
+# Member of a failure whose values are encoded: the whole failure in an envelope.
+ENCODED_FAILURE = "$failure"
+
 MAX_TEXT = 16 * 1024
 MAX_ARGS = 4 * 1024
 MAX_CAUSES = 5
@@ -72,6 +75,7 @@ def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> Exe
 
     `names` are the globals of the task's module, where exception classes are looked up first.
     """
+    failure = decoded_failure(failure)
     type_name, message = str(failure.get("type") or "Exception"), str(failure.get("message") or "")
     sdk_class = getattr(errors, type_name, None)
     if isinstance(sdk_class, type) and issubclass(sdk_class, ExecutionError):
@@ -89,6 +93,12 @@ def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> Exe
     vars(restored).update(vars(inner))
     restored.args, restored.inner_exception, restored.message = inner.args, inner, message
     return restored
+
+
+def decoded_failure(failure: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns a failure whose envelopes are decoded as it was recorded."""
+    decoded = failure.get(ENCODED_FAILURE)
+    return decoded if isinstance(decoded, dict) else failure
 
 
 def _describe(error: BaseException, causes: int) -> dict[str, Any]:

@@ -15,6 +15,7 @@ Exception
 │   ├── NondeterminismError         a run made other calls than the log contains
 │   ├── UnserializableError         a value cannot be represented as JSON
 │   │   └── ValueTooLargeError      a value is larger than the log accepts
+│   ├── PayloadCodecError           a value cannot be encoded or decoded
 │   ├── ValueMismatchError          a value does not fit the annotation under which it is decoded
 │   ├── ImportTimeout               the source took too long to import
 │   ├── TaskProcessCrashed          the process of a task ended before the task did
@@ -165,6 +166,13 @@ class ValueTooLargeError(UnserializableError):
             or f"{what} has {size} bytes; the log holds at most {limit} for one value. "
             "Set the option output_storage, or return a reference to the data",
         )
+
+
+class PayloadCodecError(ExecutionError):
+    """A value cannot be encoded or decoded by the codec of this process, or it has none."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(None, message)
 
 
 class ValueMismatchError(ExecutionError):

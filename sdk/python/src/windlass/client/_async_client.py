@@ -12,11 +12,13 @@ from uuid import uuid4
 import aiohttp
 
 from windlass._json import encode
+from windlass._payloads import Payloads
 from windlass.client._async_handle import TERMINAL, AsyncHandle, workflow_path
 from windlass.client._async_schedules import AsyncSchedules
 from windlass.client._models import ExecutionRow, UploadedWorkflow
 from windlass.client._targets import Target, to_names
 from windlass.client._transport import RETRY_FOR_S, TIMEOUT_S, Transport, TransportOptions
+from windlass.codec import PayloadCodec
 from windlass.workflow import Workflow
 
 I = TypeVar("I")  # noqa: E741
@@ -37,6 +39,7 @@ class AsyncClient:
         retry_for: seconds for which a request that is safe to repeat is repeated.
         ca_file: authority of the server's certificate (PEM).
         insecure: allows to send the token unencrypted to another host.
+        codec: encodes inputs and bodies of resumes, and decodes what the workers have encoded.
 
     Raises ValueError for a token that would travel unencrypted to another host.
     """
@@ -50,10 +53,12 @@ class AsyncClient:
         retry_for: float = RETRY_FOR_S,
         ca_file: str | None = None,
         insecure: bool = False,
+        codec: PayloadCodec | None = None,
     ) -> None:
         options = TransportOptions(base_url, token, timeout, retry_for, ca_file, insecure)
         self._transport = Transport(options)
-        self.schedules = AsyncSchedules(self._transport)
+        self._payloads = Payloads(codec)
+        self.schedules = AsyncSchedules(self._transport, self._payloads)
 
     async def __aenter__(self) -> Self:
         return self
@@ -156,8 +161,10 @@ class AsyncClient:
         """Returns the handle of an execution; with the workflow, its result is typed."""
         if isinstance(workflow, Workflow):
             names = getattr(workflow.func, "__globals__", {})
-            return AsyncHandle(self._transport, execution_id, workflow.decode_output, names)
-        return AsyncHandle(self._transport, execution_id, _as_it_is)
+            decode: Callable[[Any], Any] = workflow.decode_output
+        else:
+            names, decode = {}, _as_it_is
+        return AsyncHandle(self._transport, self._payloads, execution_id, decode, names)
 
     async def executions(
         self,
@@ -218,7 +225,7 @@ class AsyncClient:
             "POST",
             f"{workflow_path(*to_names(workflow))}/run/{mode}",
             query=query,
-            text=encode(input),
+            text=self._payloads.wrap(encode(input)),
             headers={"Idempotency-Key": key},
             is_repeatable=True,
             more_time_s=WAIT_S if mode == "sync" else 0.0,

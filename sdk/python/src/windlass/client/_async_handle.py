@@ -13,6 +13,7 @@ from urllib.parse import quote
 from windlass._backoff import backoff
 from windlass._failures import restore_failure
 from windlass._json import encode
+from windlass._payloads import Payloads
 from windlass._sse import Decoder
 from windlass.client._errors import (
     ClientError,
@@ -43,12 +44,14 @@ class AsyncHandle(Generic[O]):
     def __init__(
         self,
         transport: Transport,
+        payloads: Payloads,
         execution_id: str,
         decode: Callable[[Any], O],
         names: dict[str, Any] | None = None,
     ) -> None:
         self.execution_id = execution_id
         self._transport = transport
+        self._payloads = payloads
         self._decode = decode
         # Globals of the workflow's module: there, classes of its exceptions are looked up first.
         self._names = names or {}
@@ -63,11 +66,11 @@ class AsyncHandle(Generic[O]):
         return [ExecutionEvent.from_wire(event) for event in (await self.export())["events"]]
 
     async def export(self, path: str | Path | None = None) -> dict[str, Any]:
-        """Returns the execution with its log, for `replay` and `windlass-check`.
+        """Returns the execution with its log, for `replay` and `windlass-check`; all decoded.
 
         With `path`, the file is written as JSON.
         """
-        exported = await self._read(detailed=True)
+        exported: dict[str, Any] = self._payloads.unwrap_value(await self._read(detailed=True))
         if path is not None:
             text = json.dumps(exported, indent=2)
             await asyncio.to_thread(Path(path).write_text, text, "utf-8")
@@ -89,6 +92,7 @@ class AsyncHandle(Generic[O]):
             page = await self._transport.request("GET", path, query=query)
             for members in page["lines"]:
                 query["after"] = members["seq"]
+                members["message"] = self._payloads.unwrap_message(members["message"])
                 yield LogLine.from_json(members)
             if not page["more"]:
                 return
@@ -131,7 +135,9 @@ class AsyncHandle(Generic[O]):
         Not repeated after 503 or a lost answer: the body could reach a later pause.
         """
         path = f"{await self._workflow_path()}/resume/{self.execution_id}/async"
-        await self._transport.request("POST", path, text=encode(body), is_once=True)
+        await self._transport.request(
+            "POST", path, text=self._payloads.wrap(encode(body)), is_once=True
+        )
 
     async def cancel(self) -> None:
         """Requests the cancellation of the execution."""
@@ -154,7 +160,7 @@ class AsyncHandle(Generic[O]):
 
     async def to_result(self, execution: dict[str, Any]) -> O:
         """Returns the output of an ended execution, given as the server's JSON, or raises."""
-        output = execution.get("output")
+        output = self._payloads.unwrap_value(execution.get("output"))
         match execution["state"]:
             case "COMPLETED":
                 return self._decode(output)
@@ -197,7 +203,8 @@ class AsyncHandle(Generic[O]):
                 for frame in decoder.feed(chunk):
                     members = json.loads(frame.data) if frame.data else {}
                     if "type" in members:
-                        yield frame.id, ExecutionEvent.from_wire(members)
+                        event = ExecutionEvent.from_wire(self._payloads.unwrap_value(members))
+                        yield frame.id, event
 
     async def _decide(self, decision: str, call_id: str | None, body: dict[str, Any]) -> None:
         approvals = f"/executions/{self.execution_id}/approvals"

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from windlass._json import encode
+from windlass._payloads import Payloads
 from windlass.client._models import ScheduleRow, TickRow
 from windlass.client._targets import Target, to_names
 from windlass.client._transport import Transport
@@ -18,8 +19,13 @@ PAGE = 100
 class AsyncSchedules:
     """Schedules, each given by its id or name."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, payloads: Payloads) -> None:
         self._transport = transport
+        self._payloads = payloads
+
+    def _to_row(self, members: dict[str, Any]) -> ScheduleRow:
+        input_data = self._payloads.unwrap_value(members.get("input_data"))
+        return ScheduleRow.from_json({**members, "input_data": input_data})
 
     async def list(
         self, workflow: Target | None = None, *, active_only: bool = False
@@ -29,11 +35,11 @@ class AsyncSchedules:
         if workflow is not None:
             query["workflow_name"] = "/".join(to_names(workflow))
         rows = await self._transport.request("GET", "/schedules", query=query)
-        return [ScheduleRow.from_json(row) for row in rows]
+        return [self._to_row(row) for row in rows]
 
     async def get(self, schedule: str) -> ScheduleRow:
         """Returns a schedule with its input."""
-        return ScheduleRow.from_json(await self._transport.request("GET", _path(schedule)))
+        return self._to_row(await self._transport.request("GET", _path(schedule)))
 
     async def create(
         self,
@@ -52,12 +58,12 @@ class AsyncSchedules:
             "workflow_name": workflow_name,
             "name": name,
             "schedule_config": schedule.to_dict(),
-            "input_data": input,
+            "input_data": self._payloads.wrap_value(input),
             "description": description,
             "run_as_service_account": run_as_service_account,
         }
         created = await self._transport.request("POST", "/schedules", text=encode(body))
-        return ScheduleRow.from_json(created)
+        return self._to_row(created)
 
     async def update(
         self,
@@ -71,26 +77,26 @@ class AsyncSchedules:
         """Changes the given parts of a schedule; None leaves a part as it is."""
         body = {
             "schedule_config": config.to_dict() if config else None,
-            "input_data": input,
+            "input_data": self._payloads.wrap_value(input),
             "description": description,
             "run_as_service_account": run_as_service_account,
         }
         given = {name: value for name, value in body.items() if value is not None}
         path, text = _path(schedule), encode(given)
         changed = await self._transport.request("PUT", path, text=text, is_repeatable=True)
-        return ScheduleRow.from_json(changed)
+        return self._to_row(changed)
 
     async def pause(self, schedule: str) -> ScheduleRow:
         """Pauses a schedule: it does not fire."""
         path = f"{_path(schedule)}/pause"
         answer = await self._transport.request("POST", path, is_repeatable=True)
-        return ScheduleRow.from_json(answer)
+        return self._to_row(answer)
 
     async def resume(self, schedule: str) -> ScheduleRow:
         """Resumes a paused schedule."""
         path = f"{_path(schedule)}/resume"
         answer = await self._transport.request("POST", path, is_repeatable=True)
-        return ScheduleRow.from_json(answer)
+        return self._to_row(answer)
 
     async def delete(self, schedule: str) -> None:
         """Deletes a schedule."""

@@ -15,6 +15,7 @@ from windlass.client._models import ExecutionRow, UploadedWorkflow
 from windlass.client._schedules import Schedules
 from windlass.client._targets import Target
 from windlass.client._transport import RETRY_FOR_S, TIMEOUT_S
+from windlass.codec import PayloadCodec
 from windlass.workflow import Workflow
 
 I = TypeVar("I")  # noqa: E741
@@ -37,6 +38,7 @@ class Client:
         retry_for: float = RETRY_FOR_S,
         ca_file: str | None = None,
         insecure: bool = False,
+        codec: PayloadCodec | None = None,
     ) -> None:
         self._caller = Caller(
             lambda: AsyncClient(
@@ -46,6 +48,7 @@ class Client:
                 retry_for=retry_for,
                 ca_file=ca_file,
                 insecure=insecure,
+                codec=codec,
             )
         )
         self.schedules = Schedules(self._caller)

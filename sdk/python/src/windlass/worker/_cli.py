@@ -22,6 +22,7 @@ from windlass.worker._bootstrap import (
     register_in_child,
 )
 from windlass.worker._cli_options import create_parser, resolve_options
+from windlass.worker._codec import load_codec
 from windlass.worker._confine import forbid_inspection
 from windlass.worker._logging import configure
 from windlass.worker._metrics_provider import load_provider
@@ -47,6 +48,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         if settings.metrics_provider is not None:
             sys.path[:0] = settings.path
             load_provider(settings.metrics_provider)
+        if settings.codec is not None:
+            sys.path[:0] = settings.path
+            load_codec(settings.codec)
         if argv is None:
             hide_token(arguments, os.environ)
         registered = register_in_child(
@@ -121,6 +125,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         health_host=arguments.health_host,
         health_port=arguments.health_port,
         metrics_provider=arguments.metrics_provider,
+        codec=arguments.codec,
         otlp_endpoint=arguments.otlp_endpoint,
     )
 

@@ -219,6 +219,11 @@ OPTIONS = (
         "function whose metrics pongs carry, called every ten seconds",
         "MODULE:FUNCTION",
     ),
+    Option(
+        "codec",
+        "function that creates the codec of payloads, which the server then cannot read",
+        "MODULE:FUNCTION",
+    ),
     Option("log_format", "text (the default) or json", "FORMAT", one_of("text", "json"), "text"),
 )
 

@@ -12,6 +12,7 @@ from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
 from windlass.worker._api import Refused
 from windlass.worker._checkpoint import Checkpoints
+from windlass.worker._codec import encode_delta
 from windlass.worker._confirmation import Confirmation
 from windlass.worker._delivery import DeliveryResult, deliver, release
 from windlass.worker._delta import MAX_DELTA_BYTES, Delta
@@ -49,12 +50,23 @@ class Execution:
         self._api = worker_context.api
         self._settings = worker_context.settings
         self._checkpoints = Checkpoints(claim.context, worker_context.settings.name)
+        self._payloads = payloads = worker_context.payloads
         self._progress = ProgressBuffer(
-            loop, worker_context.api, self.execution_id, claim.generation
+            loop,
+            worker_context.api,
+            self.execution_id,
+            claim.generation,
+            payloads.wrap_progress,
         )
         self._lines = None
         if worker_context.api.stores_lines:
-            self._lines = LineBuffer(loop, worker_context.api, self.execution_id, claim.generation)
+            self._lines = LineBuffer(
+                loop,
+                worker_context.api,
+                self.execution_id,
+                claim.generation,
+                payloads.wrap_line,
+            )
         self._confirmation = Confirmation(
             worker_context.api, claim, assignment.delivery, self.supersede
         )
@@ -67,6 +79,7 @@ class Execution:
             claim.exec_token or assignment.exec_token,
             self._confirmation,
             self._span.trace if self._span else None,
+            payloads,
         )
         self._run = worker_context.runner.create_run(
             assignment, claim, services, self._progress, self._lines, lambda: on_waiting(self)
@@ -145,7 +158,8 @@ class Execution:
             await self._progress.flush()
             lines = await self._take_lines(delta)
             deadline_s = self._settings.terminal_deadline_s
-        body = self._checkpoints.build(delta, lines)
+        encoded = await encode_delta(self._payloads, delta)
+        body = self._checkpoints.build(encoded, lines)
         result = await self._post_checkpoint(body, deadline_s)
         if result is DeliveryResult.DELIVERED:
             self._outbox.on_stored(len(delta.events))

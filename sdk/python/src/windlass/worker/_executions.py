@@ -8,14 +8,17 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
 from windlass._backoff import backoff
 from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.state import ExecutionState
+from windlass.errors import PayloadCodecError
 from windlass.worker._api import Refused, Unavailable
 from windlass.worker._checkpoint import Checkpoints
-from windlass.worker._delivery import release
+from windlass.worker._codec import decode_claim, refuse_claim
+from windlass.worker._delivery import deliver, release
 from windlass.worker._execution import Execution
 from windlass.worker._models import Assignment, Cancellation, Claim
 from windlass.worker._statistics import RunEnd, Statistics
@@ -141,6 +144,8 @@ class Executions:
         execution_id = assignment.execution_id
         try:
             claim = await self._obtain_claim(assignment, is_delayed)
+            if claim is not None:
+                claim = await self._decode(assignment, claim)
         finally:
             cancelled = self._claiming.pop(execution_id)
         if claim is None:
@@ -172,6 +177,23 @@ class Executions:
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
                 self._api.forget(execution_id)
+
+    async def _decode(self, assignment: Assignment, claim: Claim) -> Claim | None:
+        """Returns the claim with decoded values.
+
+        An execution whose values cannot be decoded here is paused; a transient one fails.
+        """
+        try:
+            return await decode_claim(self._worker_context.payloads, claim)
+        except PayloadCodecError as problem:
+            error = problem
+        execution_id = claim.context.execution_id
+        log.error("execution %s cannot run here: %s", execution_id, error)
+        body = refuse_claim(claim, error, self._settings.name, transient=assignment.transient)
+        delivery = partial(self._api.checkpoint, execution_id, body, claim.generation)
+        await deliver(delivery, f"checkpoint of {execution_id}", self._settings.terminal_deadline_s)
+        self._api.forget(execution_id)
+        return None
 
     async def _obtain_claim(self, assignment: Assignment, is_delayed: bool) -> Claim | None:
         delivery = assignment.delivery

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -41,11 +42,13 @@ class LineBuffer:
         api: Api,
         execution_id: str,
         generation: str | None,
+        wrap: Callable[[str], str] = lambda line: line,
     ) -> None:
         self._loop = loop
         self._api = api
         self._execution_id = execution_id
         self._generation = generation
+        self._wrap = wrap
         self._lock = threading.Lock()
         self._pending: deque[str] = deque()
         self._pending_bytes = 0
@@ -58,6 +61,7 @@ class LineBuffer:
 
     def add(self, line: str) -> None:
         """Appends a line, given as JSON. Callable from any thread."""
+        line = self._wrap(line)
         with self._lock:
             if self._is_closed:
                 return

@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 from windlass._json import encode
@@ -28,11 +29,13 @@ class ProgressBuffer:
         api: Api,
         execution_id: str,
         generation: str | None,
+        wrap: Callable[[str], str] = lambda item: item,
     ) -> None:
         self._loop = loop
         self._api = api
         self._execution_id = execution_id
         self._generation = generation
+        self._wrap = wrap
         self._lock = threading.Lock()
         self._pending: deque[str] = deque()
         self._sending: asyncio.Task[None] | None = None
@@ -67,7 +70,7 @@ class ProgressBuffer:
     async def _send(self) -> None:
         try:
             while items := self._take():
-                body = f"[{','.join(items)}]".encode()
+                body = f"[{','.join(map(self._wrap, items))}]".encode()
                 await self._api.publish_progress(self._execution_id, body, self._generation)
         except (Refused, Unavailable) as error:
             log.debug("progress of execution %s lost: %s", self._execution_id, error)

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from windlass._backoff import backoff
+from windlass._failures import decoded_failure
 from windlass._json import encode
+from windlass._payloads import Payloads
 from windlass._services import Approval, NestedRun
 from windlass._trace import Trace
 from windlass.errors import (
@@ -46,6 +48,7 @@ class RunServices:
         exec_token: str | None,
         confirmation: Confirmation,
         trace: Trace | None = None,
+        payloads: Payloads | None = None,
     ) -> None:
         self._loop = loop
         self._api = api
@@ -54,6 +57,7 @@ class RunServices:
         self._exec_token = exec_token
         self._confirmation = confirmation
         self.trace = trace
+        self._payloads = payloads or Payloads(None)
 
     @property
     def park_after_s(self) -> float | None:
@@ -112,9 +116,9 @@ class RunServices:
             summary = await self._request_run(nested, "sync", query)
             state = summary["state"]
             if state == "COMPLETED":
-                return summary["output"]
+                return self._payloads.unwrap_value(summary["output"])
             if state == "FAILED":
-                raise _to_error(summary["output"])
+                raise _to_error(self._payloads.unwrap_value(summary["output"]))
             if state == "CANCELLED" and nested.on_cancel == "cancel":
                 await self._await_own_cancel()
             if state == "CANCELLED" or (state == "PAUSED" and fails_if_paused):
@@ -148,7 +152,7 @@ class RunServices:
         target = nested.target
         name = f"{quote(target.namespace, safe='')}/{quote(target.name, safe='')}"
         path = f"{name}/run/{mode}?{urlencode({**query, 'on_cancel': nested.on_cancel})}"
-        body = encode(nested.input).encode()
+        body = self._payloads.wrap(encode(nested.input)).encode()
         return await self._call_with_token(
             lambda token: self._api.run_workflow(path, body, key=nested.key, token=token),
             missing=WorkflowNotFoundError(f"the workflow '{target}' does not exist"),
@@ -205,6 +209,7 @@ async def _retry(request: Callable[[], Awaitable[T]], missing: Exception | None)
 
 
 def _to_error(output: Any) -> ExecutionError:
+    output = decoded_failure(output) if isinstance(output, dict) else output
     if isinstance(output, dict) and {"type", "message"} <= output.keys():
         return ExecutionError(RecordedError(str(output["type"]), str(output["message"]), output))
     return ExecutionError(message=str(output))

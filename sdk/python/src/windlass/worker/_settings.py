@@ -55,5 +55,7 @@ class Settings:
     health_port: int | None = None
     # Base URL of an OTLP/HTTP receiver for spans; None: none are exported.
     otlp_endpoint: str | None = None
+    # Function `module:name` that creates the codec of payloads.
+    codec: str | None = None
     # Function `module:name` whose metrics pongs carry.
     metrics_provider: str | None = None

@@ -8,9 +8,11 @@ from collections.abc import Awaitable
 
 import aiohttp
 
+from windlass._payloads import Payloads
 from windlass._sse import Frame
 from windlass.worker._api import Refused, Unavailable
 from windlass.worker._child_pool import ChildPool
+from windlass.worker._codec import load_codec
 from windlass.worker._connect_stream import ConnectStream
 from windlass.worker._executions import Executions
 from windlass.worker._health import PREFIX, Health
@@ -82,7 +84,8 @@ class Worker:
             return
         api = HttpApi(http, self._settings, registration)
         tracing = start_tracing(self._settings)
-        executions = Executions(WorkerContext(api, self._settings, runner, tracing))
+        payloads = Payloads(load_codec(self._settings.codec))
+        executions = Executions(WorkerContext(api, self._settings, runner, tracing, payloads))
         provided = self._start_provider()
         health = Health(self._settings, runner, executions, provided)
         stream = ConnectStream(http, self._settings, registration)

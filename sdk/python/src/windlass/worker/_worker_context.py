@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from windlass._payloads import Payloads
 from windlass.worker._api import Api
 from windlass.worker._runner import Runner
 from windlass.worker._settings import Settings
@@ -19,3 +20,4 @@ class WorkerContext:
     runner: Runner
     # None: spans are not exported.
     tracing: Tracing | None = None
+    payloads: Payloads = field(default_factory=lambda: Payloads(None))
