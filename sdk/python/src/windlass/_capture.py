@@ -161,6 +161,7 @@ class CapturedStream:
 
     def __init__(self, stream: TextIO, name: str, level: int) -> None:
         self.replaced = stream
+        self.users = 0
         self._name = name
         self._level = level
 
@@ -184,6 +185,8 @@ class CapturedStream:
 class CaptureHandler(logging.Handler):
     """Handler of the root logger."""
 
+    users = 0
+
     def emit(self, record: logging.LogRecord) -> None:
         """Captures a record that code of a run has created."""
         scope = current_scope.get()
@@ -201,20 +204,38 @@ class CaptureHandler(logging.Handler):
 
 
 def install() -> Callable[[], None]:
-    """Captures what runs of this process write; returns a function that ends it."""
-    if isinstance(sys.stdout, CapturedStream):
-        return lambda: None
-    handler = CaptureHandler()
-    logging.getLogger().addHandler(handler)
-    for name, level in (("stdout", logging.INFO), ("stderr", logging.WARNING)):
-        setattr(sys, name, CapturedStream(getattr(sys, name), name, level))
+    """Captures what runs of this process write; returns a function that ends it.
+
+    Several parts of a process may install it; the last one to end it restores the streams.
+    """
+    with _installing:
+        root = logging.getLogger()
+        handler = next((one for one in root.handlers if isinstance(one, CaptureHandler)), None)
+        if handler is None:
+            handler = CaptureHandler()
+            root.addHandler(handler)
+        handler.users += 1
+        streams = []
+        for name, level in (("stdout", logging.INFO), ("stderr", logging.WARNING)):
+            stream = getattr(sys, name)
+            if not isinstance(stream, CapturedStream):
+                stream = CapturedStream(stream, name, level)
+                setattr(sys, name, stream)
+            stream.users += 1
+            streams.append((name, stream))
 
     def uninstall() -> None:
-        logging.getLogger().removeHandler(handler)
-        for name in ("stdout", "stderr"):
-            stream = getattr(sys, name)
-            # Something else may have replaced it since.
-            if isinstance(stream, CapturedStream):
-                setattr(sys, name, stream.replaced)
+        with _installing:
+            handler.users -= 1
+            if not handler.users:
+                root.removeHandler(handler)
+            for name, stream in streams:
+                stream.users -= 1
+                # Something else may have replaced it since.
+                if not stream.users and getattr(sys, name) is stream:
+                    setattr(sys, name, stream.replaced)
 
     return uninstall
+
+
+_installing = threading.Lock()

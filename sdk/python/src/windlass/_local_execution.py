@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
 
 from windlass._failures import restore_failure
+from windlass._local_lines import LogLine
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import ExecutionError
@@ -15,7 +16,11 @@ O = TypeVar("O")  # noqa: E741
 
 
 class LocalExecution(ExecutionContext[I], Generic[I, O]):
-    """Settled execution of `workflow.run`: the context with its log, and the typed result."""
+    """Settled execution of `workflow.run`: the context with its log, and the typed result.
+
+    Attributes:
+        logs: what its code has written with `print` and `logging`, oldest first.
+    """
 
     def __init__(
         self,
@@ -28,6 +33,7 @@ class LocalExecution(ExecutionContext[I], Generic[I, O]):
         events: Iterable[ExecutionEvent],
         decode: Callable[[Any], O],
         names: dict[str, Any],
+        logs: Iterable[LogLine] = (),
     ) -> None:
         super().__init__(
             execution_id=execution_id,
@@ -39,6 +45,7 @@ class LocalExecution(ExecutionContext[I], Generic[I, O]):
         )
         self._decode = decode
         self._names = names
+        self.logs = list(logs)
 
     def result(self) -> O:
         """Returns the output as the type of its annotation.

@@ -16,6 +16,7 @@ The replay, the tasks and the values are those of the worker. Sleeps, retry dela
 pass in virtual time: a test never waits for them.
 """
 
+from windlass._local_lines import LogLine
 from windlass.testing._checks import assert_deterministic, assert_survives_crashes
 from windlass.testing._comparison import ReplayReport, replay
 from windlass.testing._engine import Engine, Execution
@@ -23,6 +24,7 @@ from windlass.testing._engine import Engine, Execution
 __all__ = [
     "Engine",
     "Execution",
+    "LogLine",
     "ReplayReport",
     "assert_deterministic",
     "assert_survives_crashes",

@@ -12,12 +12,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from unittest.mock import Mock
 
+from windlass._capture import Capture
+from windlass._capture import install as install_capture
 from windlass._children import track_children
 from windlass._entry import Entry, create_entry
 from windlass._environment import Environment
 from windlass._failures import restore_failure
 from windlass._json import encode, loads
 from windlass._lifecycle import advance_execution
+from windlass._local_lines import LogLine
 from windlass._option_checks import to_seconds
 from windlass._parking import WakeCondition
 from windlass._run import Run
@@ -59,6 +62,8 @@ class Execution:
         self.state = ExecutionState.CREATED
         self.events: list[ExecutionEvent] = []
         self.progress: list[Any] = []
+        # What its code has written with `print` and `logging`.
+        self.logs: list[LogLine] = []
         self.approvals: dict[str, Approval] = {}
         # Ended or paused; ended.
         self.settled = asyncio.Event()
@@ -168,6 +173,7 @@ class Execution:
             transient=self.workflow.durability == "transient",
             environment=self._engine.environment,
         )
+        self._run.capture = Capture(lambda line: self.logs.append(LogLine.from_json(line)))
         try:
             if self._engine.park_after_s is not None and self.workflow.durability != "transient":
                 self._run.parking.enable(self._engine.park_after_s, self._park)
@@ -364,6 +370,7 @@ class Engine:
         """Creates an execution that continues a paused one of another engine with a body."""
         execution = self._create(workflow, paused.input, paused.execution_id)
         execution.events, execution.approvals = list(paused.events), paused.approvals
+        execution.logs = list(paused.logs)
         execution.append_resume(body)
         return execution
 
@@ -381,13 +388,13 @@ class Engine:
 
     async def _settle(self, execution: Execution, begin: Callable[[], None]) -> None:
         self._awaited = execution
-        await asyncio.to_thread(self._virtual.call, begin, advance_s=MAX_WAIT.total_seconds())
+        await self._call(begin, MAX_WAIT.total_seconds())
         self._awaited = None
 
     async def advance(self, duration: float | timedelta) -> None:
         """Lets virtual time pass (seconds or a timedelta): sleeps, retries and timeouts end."""
         seconds = to_seconds("duration", duration)
-        await asyncio.to_thread(self._virtual.call, lambda: None, advance_s=seconds)
+        await self._call(lambda: None, seconds)
 
     async def advance_until_settled(self, execution: Execution, limit: timedelta) -> None:
         """Lets virtual time pass until the execution has ended or is paused, at most `limit`."""
@@ -443,8 +450,15 @@ class Engine:
 
     async def run_in_loop(self, func: Callable[[], T]) -> T:
         """Calls a function in the engine's loop and waits until the loop is idle."""
-        result: T = await asyncio.to_thread(self._virtual.call, func)
-        return result
+        return await self._call(func)
+
+    async def _call(self, func: Callable[[], T], advance_s: float = 0.0) -> T:
+        end_capture = install_capture()
+        try:
+            result: T = await asyncio.to_thread(self._virtual.call, func, advance_s=advance_s)
+            return result
+        finally:
+            end_capture()
 
     def close(self) -> None:
         """Ends all executions and the engine's thread."""

@@ -65,4 +65,5 @@ async def _run_until_settled(create: Callable[[Engine], Execution]) -> LocalExec
         events=execution.events,
         decode=workflow.decode_output,
         names=getattr(workflow.func, "__globals__", {}),
+        logs=execution.logs,
     )
