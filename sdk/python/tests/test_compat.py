@@ -13,7 +13,7 @@ import pytest
 
 from reference_sources import CASES, Case
 from reference_sources_more import MORE_CASES
-from windlass import ExecutionContext, compat
+from windlass import ExecutionContext, compat, workflow
 from windlass.compat import utils
 from windlass.errors import ExecutionContextNotFoundError
 from windlass.worker._models import Source
@@ -114,3 +114,67 @@ def test_helpers_name_functions_and_loggers() -> None:
     assert utils.get_logger("windlass.x").name == "windlass.x"
     assert utils.import_module("json") is json
     assert utils.make_hashable({"a": {1}, "b": object}) is not None
+
+
+TOP_LEVEL = """
+import asyncio
+import windlass.compat
+from flux import ExecutionContext, task, workflow
+from flux.tasks import pause
+
+@task
+async def double(n):
+    return n * 2
+
+@workflow
+async def main(ctx: ExecutionContext[int]):
+    return await double(ctx.input)
+
+@workflow
+async def asks(ctx: ExecutionContext[int]):
+    return [ctx.input, await pause("review")]
+
+@workflow
+async def fails(ctx: ExecutionContext[int]):
+    raise ValueError("no")
+
+async def top():
+    ctx = ExecutionContext(workflow_name="main", input=5)
+    same = await main(ctx)
+    again = await main(ctx)
+    failed = await fails(ExecutionContext(input=1))
+    print(same is ctx, again is ctx, ctx.has_succeeded, ctx.output, failed.has_failed)
+
+asyncio.run(top())
+paused = asks.run(3)
+ended = asks.run("body", execution_id=paused.execution_id)
+print(paused.is_paused, ended.output, asks.run(execution_id=ended.execution_id) is ended)
+"""
+
+
+def test_workflow_is_awaited_and_continued_at_the_top_level_of_a_script(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(TOP_LEVEL)
+    run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    expected = "True True True 10 True\nTrue [3, 'body'] True\n"
+    assert (run.stdout, run.returncode) == (expected, 0), run.stderr
+
+
+async def test_result_of_a_workflow_is_awaited_inside_of_another_one() -> None:
+    @workflow
+    async def inner(ctx: ExecutionContext[int]) -> int:
+        return ctx.input + 1
+
+    @workflow
+    async def outer(ctx: ExecutionContext[int]) -> int:
+        return await inner(ctx) + 1
+
+    assert (await outer.arun(1)).result() == 3
+
+
+def test_unknown_execution_id_is_refused() -> None:
+    @workflow
+    async def main(ctx: ExecutionContext[None]) -> None: ...
+
+    with pytest.raises(ExecutionContextNotFoundError, match="no execution 'x' in this process"):
+        main.run(execution_id="x")

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import update_wrapper
-from typing import Any, Generic, TypedDict, TypeVar, Unpack, overload
+from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
 from unicodedata import normalize
 
 from windlass._body import run_body
@@ -26,7 +26,7 @@ from windlass._option_checks import (
     to_seconds,
 )
 from windlass._parking import set_limit
-from windlass._run import require_scope
+from windlass._run import current_scope, require_scope
 from windlass.domain.events import ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
@@ -172,9 +172,15 @@ class Workflow(Generic[I, O]):
         self._input: Decoder | None = None
         self._output: Decoder | None = None
 
-    async def __call__(self, context: ExecutionContext[I]) -> O:
-        """Runs the body as part of the current run."""
-        result: O = await run_body(self.func, [context], {}, require_scope())
+    async def __call__(self, context: ExecutionContext[I]) -> O_co:
+        """Runs the body as part of the current run, and returns its result.
+
+        Outside an execution, as in sources of the reference release, it runs the execution of the
+        context in this process until it is settled and returns the context, with log and output.
+        """
+        if current_scope.get() is None:
+            return cast("O_co", await asyncio.to_thread(_local_runs().advance, self, context))
+        result: O_co = await run_body(self.func, [context], {}, require_scope())
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
@@ -226,13 +232,18 @@ class Workflow(Generic[I, O]):
             self._output = result_decoder(self.func)
         return self._output(value, f"the output of {self.qualified_name}")
 
-    def run(self, input: Any = None) -> LocalExecution[I, O]:
+    def run(self, input: Any = None, *, execution_id: str | None = None) -> LocalExecution[I, O_co]:
         """Runs the workflow in this process, without a server, until it is settled.
 
         Sleeps and delays take no time. Works in notebooks and where an event loop runs, which it
-        blocks; `arun` does not.
+        blocks; `arun` does not. With the id of a paused execution of this process, that one is
+        resumed with `input`; one that has ended is returned as it is. Raises
+        ExecutionContextNotFoundError for any other id.
         """
-        execution: LocalExecution[I, O] = _local_runs().run(self, input)
+        if execution_id is not None:
+            known: LocalExecution[I, O_co] = _local_runs().continue_run(self, execution_id, input)
+            return known
+        execution: LocalExecution[I, O_co] = _local_runs().run(self, input)
         return execution
 
     async def arun(self, input: Any = None) -> LocalExecution[I, O]:
