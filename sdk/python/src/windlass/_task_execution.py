@@ -39,7 +39,13 @@ from windlass.errors import (
     RequestRefusedError,
     TaskAuthorizationError,
 )
-from windlass.output_storage import InlineOutputStorage, inline_result, parse_reference
+from windlass.output_storage import (
+    InlineOutputStorage,
+    OutputStorage,
+    OutputStorageReference,
+    inline_result,
+    parse_reference,
+)
 
 log = logging.getLogger("windlass.run")
 
@@ -315,8 +321,14 @@ class TaskExecution:
             plain = value if type(value) in _SCALARS else loads(text)
             form, form_text = inline_result(self.call.id, plain, text)
             return Result(self.decode(plain) if decode else plain, form, form_text)
-        form = (await asyncio.to_thread(storage.store, self.call.id, value)).to_dict()
-        return Result(await self._load(form) if decode else value, form, encode(form))
+        reference = await asyncio.to_thread(storage.store, self.call.id, value)
+        form = reference.to_dict()
+        try:
+            return Result(await self._load(form) if decode else value, form, encode(form))
+        except Exception:
+            # The attempt fails, so no event will refer to the stored value.
+            await asyncio.to_thread(_delete_unreferenced, storage, reference)
+            raise
 
     async def _load(self, recorded: Any) -> Any:
         """Returns the value of a recorded result."""
@@ -356,6 +368,15 @@ class Result:
     value: Any
     form: dict[str, Any]
     text: str
+
+
+def _delete_unreferenced(storage: OutputStorage, reference: OutputStorageReference) -> None:
+    try:
+        storage.delete(reference)
+    except NotImplementedError:  # a storage whose values expire in another way
+        return
+    except Exception as error:
+        log.warning("failed to delete the stored result of %s: %r", reference.reference_id, error)
 
 
 def to_recordable(arguments: Mapping[str, Any]) -> dict[str, Any]:

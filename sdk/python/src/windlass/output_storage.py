@@ -65,8 +65,9 @@ class OutputStorage(ABC):
     def delete(self, reference: OutputStorageReference) -> None:
         """Deletes a stored value; one that no longer exists is no error.
 
-        An execution that has not ended cannot continue without the results that its log refers to,
-        so nothing in the SDK calls this. Raises NotImplementedError by default.
+        The SDK deletes the value of an attempt that fails after it was stored, because it does not
+        fit the annotation of the task. Values that a log refers to stay: the execution needs them
+        to continue, and its readers afterwards. Raises NotImplementedError by default.
         """
         raise NotImplementedError(f"{type(self).__name__} cannot delete values")
 

@@ -172,15 +172,15 @@ class Workflow(Generic[I, O]):
         self._input: Decoder | None = None
         self._output: Decoder | None = None
 
-    async def __call__(self, context: ExecutionContext[I]) -> O_co:
+    async def __call__(self, context: ExecutionContext[I]) -> O:
         """Runs the body as part of the current run, and returns its result.
 
         Outside an execution, as in sources of the reference release, it runs the execution of the
         context in this process until it is settled and returns the context, with log and output.
         """
         if current_scope.get() is None:
-            return cast("O_co", await asyncio.to_thread(_local_runs().advance, self, context))
-        result: O_co = await run_body(self.func, [context], {}, require_scope())
+            return cast("O", await asyncio.to_thread(_local_runs().advance, self, context))
+        result: O = await run_body(self.func, [context], {}, require_scope())
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
@@ -232,7 +232,7 @@ class Workflow(Generic[I, O]):
             self._output = result_decoder(self.func)
         return self._output(value, f"the output of {self.qualified_name}")
 
-    def run(self, input: Any = None, *, execution_id: str | None = None) -> LocalExecution[I, O_co]:
+    def run(self, input: Any = None, *, execution_id: str | None = None) -> LocalExecution[I, O]:
         """Runs the workflow in this process, without a server, until it is settled.
 
         Sleeps and delays take no time. Works in notebooks and where an event loop runs, which it
@@ -241,9 +241,9 @@ class Workflow(Generic[I, O]):
         ExecutionContextNotFoundError for any other id.
         """
         if execution_id is not None:
-            known: LocalExecution[I, O_co] = _local_runs().continue_run(self, execution_id, input)
+            known: LocalExecution[I, O] = _local_runs().continue_run(self, execution_id, input)
             return known
-        execution: LocalExecution[I, O_co] = _local_runs().run(self, input)
+        execution: LocalExecution[I, O] = _local_runs().run(self, input)
         return execution
 
     async def arun(self, input: Any = None) -> LocalExecution[I, O]:
