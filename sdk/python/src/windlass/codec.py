@@ -54,7 +54,7 @@ class PayloadCodec(ABC):
 
 
 class ZlibCodec(PayloadCodec):
-    """Compresses values. They stay readable for everybody who can decompress them."""
+    """Compresses values. They stay readable: anyone can decompress them."""
 
     name = "zlib"
 
