@@ -1,5 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import { isTerminal } from '@windlass/domain/states'
+import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
@@ -62,16 +63,28 @@ export const listWorkflowExecutions = route(
   },
 )
 
+const withoutPayloads = (execution: Execution): Execution => ({
+  ...execution,
+  ...{ input_json: 'null', output_json: 'null' },
+})
+
 export const getExecution = route('get', '/executions/{execution_id}', {
   summary: 'Show an execution, or follow it with mode=stream',
   access: 'may read execution',
-  query: { detailed, mode: z.string().default('sync'), ...linesQuery },
+  query: {
+    detailed,
+    mode: z.string().default('sync'),
+    /** With `omit` input and output are null; GET /executions/{id}/input and so on have them. Without `detailed` only. */
+    payloads: z.enum(['full', 'omit']).default('full'),
+    ...linesQuery,
+  },
   returns: ExecutionView,
   streams: true,
   async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
     if (query.mode !== 'sync' && query.mode !== 'stream')
       throw invalid("Invalid mode. Use 'sync' or 'stream'.")
-    const execution = await deps.executions.get(execution_id)
+    const found = await deps.executions.get(execution_id)
+    const execution = query.payloads === 'omit' ? withoutPayloads(found) : found
     if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
     const afterSeq = lastEventId(ctx)
     const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)

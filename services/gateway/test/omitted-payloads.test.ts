@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest'
+import { startGateway } from './gateway-fixture.ts'
+
+test('an execution with payloads=omit: everything but its input and output', async () => {
+  const { json, call, executions } = await startGateway()
+  await json('POST', '/workflows/default/hello/run/async', { large: 'x'.repeat(1_000) })
+  const id = executions.last
+  executions.grow(id, 'COMPLETED', [{ type: 'WORKFLOW_COMPLETED', value_json: '"done"' }])
+  const get = async (query: string) =>
+    (await (await call('GET', `/executions/${id}${query}`)).json()) as object
+  const whole = await get('')
+  expect(whole).toMatchObject({
+    input: { large: expect.stringMatching(/^x+$/) },
+    output: 'done',
+    state: 'COMPLETED',
+  })
+  expect(await get('?payloads=omit')).toEqual({ ...whole, input: null, output: null })
+  expect((await call('GET', `/executions/${id}?payloads=some`)).status).toBe(422)
+})
