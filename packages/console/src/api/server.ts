@@ -1,4 +1,4 @@
-import { ConnectionError } from '@windlass/api-client/errors'
+import { ConnectionError, StatusError } from '@windlass/api-client/errors'
 import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
 import { learnTime } from './server-clock.ts'
@@ -63,6 +63,29 @@ export function sendStart(request: ApiRequest): Promise<string> {
 /** Reads an answer that holds no payload; those with a payload stay text (exact/execution.ts). */
 export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   return JSON.parse(await send({ method: 'GET', path, query }, signal)) as T
+}
+
+/** Reads bytes of a text that the server stores; the range may end behind it. */
+export async function readRange(
+  path: string,
+  { from, to }: { from: number; to: number },
+  signal: AbortSignal,
+): Promise<{ bytes: Uint8Array; totalBytes: number }> {
+  const headers = { ...HEADERS, range: `bytes=${from}-${to}` }
+  const response = await fetch(`${serverUrl()}${path}`, { headers, signal }).catch((error) => {
+    throw error instanceof TypeError ? new ConnectionError(error.message) : error
+  })
+  if (!response.ok) throw new StatusError(response.status, await response.text())
+  const bytes = new Uint8Array(await response.arrayBuffer())
+  const total = /\/(\d+)$/.exec(response.headers.get('content-range') ?? '')?.[1]
+  return { bytes, totalBytes: total === undefined ? bytes.length : Number(total) }
+}
+
+/** Reads a whole text that the server stores. */
+export async function readBlob(path: string): Promise<Blob> {
+  const response = await fetch(`${serverUrl()}${path}`, { headers: HEADERS })
+  if (!response.ok) throw new StatusError(response.status, await response.text())
+  return response.blob()
 }
 
 interface FollowOptions {

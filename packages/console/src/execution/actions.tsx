@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
 import { send, sendRepeatable } from '../api/server.ts'
-import type { ExecutionDetail } from '../exact/execution.ts'
+import type { ExecutionHead } from '../exact/execution.ts'
 import { hasEnded } from '../format/states.ts'
 import { compareAddress, startAddress } from '../location/address.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 
 interface Props {
-  execution: ExecutionDetail
+  execution: Pick<ExecutionHead, 'id' | 'namespace' | 'workflow' | 'state'>
   onDone: () => void
   /** Tells what happened. */
   onSay: (text: string) => void

@@ -1,72 +1,63 @@
-import type { LogEvent } from '../exact/execution.ts'
+import type { TimelineView } from '../api/timeline.ts'
 
 export type CallState = 'running' | 'completed' | 'failed' | 'paused' | 'awaiting' | 'rejected'
 
 /** One call of a task. Times are milliseconds since 1970. */
 export interface Call {
-  /** `source_id` of its entries. */
-  id: string
+  /** Number of its first entry in the log. */
+  seq: number
   name: string
   from: number
   /** Undefined while it runs. */
   to: number | undefined
   state: CallState
-  /** Retries, fallbacks and rollbacks, in words and in their order. */
-  tries: Mark[]
+  /** Retries after the first try. */
+  retries: number
+  /** Its result was there already: of a fork, or of a cache. */
+  isCached: boolean
+  /** Its rollback has run. */
+  isCompensated: boolean
+  /** Calls that enclose it. */
+  depth: number
 }
 
-interface Mark {
-  at: number
-  what: 'retry' | 'fallback' | 'rollback'
-  ok: boolean | undefined
+const STATES: Record<string, CallState | undefined> = {
+  r: 'running',
+  c: 'completed',
+  f: 'failed',
+  p: 'paused',
+  a: 'awaiting',
+  x: 'rejected',
 }
 
-const STATE_AFTER: Record<string, CallState | undefined> = {
-  TASK_STARTED: 'running',
-  TASK_COMPLETED: 'completed',
-  TASK_FAILED: 'failed',
-  TASK_PAUSED: 'paused',
-  TASK_RESUMED: 'running',
-  TASK_AWAITING_APPROVAL: 'awaiting',
-  TASK_APPROVED: 'running',
-  TASK_REJECTED: 'rejected',
-}
+type Columns = TimelineView['calls']
 
-const CLOSED = new Set<CallState>(['completed', 'failed', 'rejected'])
-
-const MARK = /^TASK_(RETRY|FALLBACK|ROLLBACK)_(STARTED|COMPLETED|FAILED)$/
-
-/** Calls of a log in the order in which they began. */
-export function callsOf(events: readonly LogEvent[]): Call[] {
-  const calls = new Map<string, Call>()
-  for (const event of events) {
-    if (!event.type.startsWith('TASK_')) continue
-    const call = calls.get(event.source) ?? begin(event)
-    calls.set(event.source, call)
-    apply(call, event)
+/** Reads the columns of a timeline; calls are in the order of their first entries. */
+export function callsOf({ base, tasks, calls }: TimelineView): Call[] {
+  const found: Call[] = []
+  // Places and starts are differences from the call before.
+  let seq = 0
+  let from = Date.parse(base)
+  for (const [i, task] of calls.task.entries()) {
+    seq += calls.seq[i] ?? 0
+    from += calls.start[i] ?? 0
+    const duration = calls.duration[i] ?? -1
+    found.push({
+      ...{ seq, name: tasks[task] ?? '', from, to: duration < 0 ? undefined : from + duration },
+      ...{ state: STATES[calls.state[i] ?? ''] ?? 'running', retries: 0 },
+      ...{ isCached: false, isCompensated: false, depth: 0 },
+    })
   }
-  return [...calls.values()]
+  applyLists(found, calls)
+  return found
 }
 
-const begin = ({ source, name, time }: LogEvent): Call => ({
-  ...{ id: source, name, from: time, to: undefined },
-  ...{ state: 'running', tries: [] },
-})
-
-function apply(call: Call, { type, time }: LogEvent): void {
-  const state = STATE_AFTER[type]
-  if (state) {
-    call.state = state
-    call.to = CLOSED.has(state) ? time : undefined
-    return
-  }
-  const [, what = '', end] = MARK.exec(type) ?? []
-  if (what === '') return
-  const kind = what.toLowerCase() as Mark['what']
-  // The failure of the first try is the first entry about retries, without a start of its own.
-  if (end === 'STARTED') call.tries.push({ at: time, what: kind, ok: undefined })
-  else {
-    const open = call.tries.findLast((mark) => mark.what === kind && mark.ok === undefined)
-    if (open) open.ok = end === 'COMPLETED'
-  }
+/** Adds what the timeline lists for some calls by their positions. */
+function applyLists(found: readonly Call[], { tries, cached, compensated, parent }: Columns): void {
+  const change = (i: number | undefined, changes: Partial<Call>) =>
+    Object.assign(found[i ?? -1] ?? {}, changes)
+  for (const [i, count = 1] of tries) change(i, { retries: count - 1 })
+  for (const i of cached) change(i, { isCached: true })
+  for (const i of compensated) change(i, { isCompensated: true })
+  for (const [i, of = -1] of parent) change(i, { depth: (found[of]?.depth ?? -1) + 1 })
 }

@@ -1,5 +1,6 @@
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
-import type { ExecutionDetail } from '../exact/execution.ts'
+import { payloadPath, readPart } from '../api/payload.ts'
+import { useQuery } from '../api/use-query.ts'
 import { executionAddress } from '../location/address.ts'
 import { Link } from '../ui/link.tsx'
 
@@ -7,9 +8,11 @@ const MAX_MESSAGE_CHARS = 600
 const MAX_TRACE_CHARS = 4_000
 
 /** The error of a failed execution, where nobody has to look for it; the tab with the output has all of it. */
-export function Cause({ execution: { output, events, id } }: { execution: ExecutionDetail }) {
-  const failed = events.findLast(({ type }) => type === 'WORKFLOW_FAILED')
-  const text = output === 'null' && failed ? failed.value : output
+export function Cause({ id }: { id: string }) {
+  const path = payloadPath(id, 'error')
+  const { data } = useQuery(`cause ${path}`, (signal) => readPart(path, 0, signal))
+  if (!data) return null
+  const { text } = data
   const error = membersOf(text)
   const kind = stringOf(error?.get('type'))
   const message = stringOf(error?.get('message')) ?? stringOf(text) ?? text

@@ -35,6 +35,7 @@ const ENDS = new Set(['WORKFLOW_COMPLETED', 'WORKFLOW_FAILED', 'WORKFLOW_CANCELL
 class Attempts {
   readonly all: Attempt[] = []
   #open: Segment | undefined
+  #hasRun = false
   readonly #now: number
 
   constructor(created: number, now: number) {
@@ -43,9 +44,10 @@ class Attempts {
   }
 
   add({ type, time, name }: LogEvent): void {
-    // A worker that takes an execution over continues with its tasks.
-    const goesOn = type.startsWith('TASK_') && this.#open?.phase === 'claim'
-    const phase = goesOn ? 'run' : PHASE_AFTER[type]
+    // A worker that takes an execution over continues with its tasks: no entry tells that it has begun.
+    const continues = type === 'WORKFLOW_CLAIMED' && this.#hasRun
+    const phase = continues ? 'run' : PHASE_AFTER[type]
+    if (phase === 'run') this.#hasRun = true
     if (type === 'WORKFLOW_SCHEDULED' && this.#open && this.#open.phase !== 'queue')
       this.#next(time)
     if (phase) this.#begin(phase, time)

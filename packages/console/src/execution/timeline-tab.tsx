@@ -1,15 +1,21 @@
 import { useMemo } from 'preact/hooks'
-import type { LogEvent } from '../exact/execution.ts'
-import { duration } from '../format/time.ts'
-import { Empty } from '../ui/feedback.tsx'
+import { readTimeline, type TimelineView } from '../api/timeline.ts'
+import { useQuery } from '../api/use-query.ts'
+import { count, duration } from '../format/time.ts'
+import type { LiveSource } from '../live/live-source.ts'
+import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Took } from '../ui/times.tsx'
 import { VirtualList } from '../ui/virtual-list.tsx'
 import { type Call, type CallState, callsOf } from './calls.ts'
 
+const EVERY_MS = 5_000
+/** The timeline of a long log is a megabyte: it is not read for each of its events. */
+const GAP_MS = 1_000
 const WIDTH = 1_000
 const MIN_WIDTH = 3
 const TICKS = [0, 0.25, 0.5, 0.75, 1]
 const LANE_HEIGHT = 28
+const INDENT_PX = 12
 
 const WORDS: Record<CallState, string> = {
   running: 'running',
@@ -20,15 +26,23 @@ const WORDS: Record<CallState, string> = {
   rejected: 'rejected',
 }
 
-interface Props {
-  events: readonly LogEvent[]
+interface Span {
   from: number
   to: number
 }
 
 /** The calls of tasks over the time of the execution. */
-export function TimelineTab({ events, from, to }: Props) {
-  const calls = useMemo(() => callsOf(events), [events])
+export function TimelineTab({ id, live, ...span }: Span & { id: string; live: LiveSource }) {
+  const answer = useQuery(`timeline ${id}`, (signal) => readTimeline(id, signal), {
+    every: EVERY_MS,
+    gapMs: GAP_MS,
+    live,
+  })
+  return <Loaded answer={answer}>{(view) => <Calls view={view} {...span} />}</Loaded>
+}
+
+function Calls({ view, from, to }: Span & { view: TimelineView }) {
+  const calls = useMemo(() => callsOf(view), [view])
   if (calls.length === 0)
     return (
       <Empty title="No task has been called">
@@ -38,7 +52,7 @@ export function TimelineTab({ events, from, to }: Props) {
   return (
     <section class="card" aria-label="Calls of tasks">
       <div class="lane axis" aria-hidden="true">
-        <span>{calls.length} calls</span>
+        <span>{count(calls.length)} calls</span>
         <span class="ticks">
           {TICKS.map((part) => (
             <span key={part}>{duration((to - from) * part)}</span>
@@ -50,34 +64,41 @@ export function TimelineTab({ events, from, to }: Props) {
         items={calls}
         height={LANE_HEIGHT}
         label="Calls of tasks in the order in which they began"
-        keyOf={({ id }) => id}
+        keyOf={({ seq }) => String(seq)}
         render={(call) => <Lane call={call} from={from} to={to} />}
       />
+      {view.cut && <p class="stale">The log is longer: the first part of it is shown.</p>}
     </section>
   )
 }
 
-function Lane({ call, from, to }: { call: Call; from: number; to: number }) {
+/** State of a call and how it came to it, in words. */
+function wordsOf({ state, retries, isCached, isCompensated }: Call): string {
+  return [
+    WORDS[state],
+    retries > 0 && `${retries} ${retries === 1 ? 'retry' : 'retries'}`,
+    isCached && 'result was there',
+    isCompensated && 'rolled back',
+  ]
+    .filter(Boolean)
+    .join(', ')
+}
+
+function Lane({ call, from, to }: Span & { call: Call }) {
   const scale = (time: number) => ((time - from) / Math.max(1, to - from)) * WIDTH
-  const end = call.to ?? to
+  const end = call.to ?? Math.max(to, call.from)
   const x = scale(call.from)
   const width = Math.max(MIN_WIDTH, scale(end) - x)
-  const tries = call.tries.filter(({ what }) => what === 'retry').length
-  const words = `${WORDS[call.state]}${tries > 0 ? `, ${tries} ${tries === 1 ? 'retry' : 'retries'}` : ''}`
+  const words = wordsOf(call)
   return (
     <div class="lane">
-      <span title={call.id}>
-        <bdi>{call.name}</bdi> {call.state !== 'completed' && <span class="faint">{words}</span>}
+      <span title={`entry ${call.seq}`} style={{ paddingLeft: `${call.depth * INDENT_PX}px` }}>
+        <bdi>{call.name}</bdi> {words !== WORDS.completed && <span class="faint">{words}</span>}
       </span>
       <svg viewBox={`0 0 ${WIDTH} 14`} preserveAspectRatio="none" role="img" aria-label={words}>
         <rect class={`bar-${call.state}`} x={x} y="2" width={width} height="10">
           <title>{`${words}, ${duration(end - call.from)}`}</title>
         </rect>
-        {call.tries.map(({ at, what }) => (
-          <rect key={`${what}${at}`} class="mark" x={scale(at)} y="0" width="2" height="14">
-            <title>{what}</title>
-          </rect>
-        ))}
       </svg>
       <Took ms={end - call.from} isOpen={call.to === undefined} />
     </div>

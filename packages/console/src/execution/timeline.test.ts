@@ -8,6 +8,7 @@ const log = (...entries: [at: number, type: string, name?: string][]) =>
     toEvent(
       JSON.stringify({
         id: `${at}${type}`,
+        seq: at,
         type,
         source_id: `${name}_1`,
         name,
@@ -38,17 +39,16 @@ test('a run: queue, claim and run up to its end', () => {
   expect(spanOf(attemptsOf(0, events, 9_000))).toEqual({ from: 0, to: 90 })
 })
 
-test('a lost worker: a second attempt, which runs again with its first task', () => {
+test('a lost worker: a second attempt, which runs again with its claim', () => {
   const events = log(
     [10, 'WORKFLOW_SCHEDULED', 'w'],
     [30, 'WORKFLOW_STARTED', 'hello'],
     [50, 'WORKFLOW_SCHEDULED', 'v'],
     [55, 'WORKFLOW_CLAIMED', 'v'],
-    [60, 'TASK_STARTED'],
   )
   expect(phases(events)).toEqual([
     ['w', 'queue 0-10', 'claim 10-30', 'run 30-50'],
-    ['v', 'claim 50-60', 'run 60-9000+'],
+    ['v', 'claim 50-55', 'run 55-9000+'],
   ])
 })
 
@@ -69,23 +69,39 @@ test('a pause and a resume: the same attempt', () => {
   ])
 })
 
-test('calls: their states, times and retries; the failure of a first try is no retry', () => {
-  const events = log(
-    [10, 'TASK_STARTED', 'a'],
-    [11, 'TASK_STARTED', 'b'],
-    [20, 'TASK_COMPLETED', 'a'],
-    [30, 'TASK_RETRY_FAILED', 'b'],
-    [31, 'TASK_RETRY_STARTED', 'b'],
-    [40, 'TASK_RETRY_COMPLETED', 'b'],
-    [41, 'TASK_COMPLETED', 'b'],
-    [50, 'TASK_AWAITING_APPROVAL', 'c'],
-  )
-  expect(callsOf(events).map(({ name, from, to, state }) => [name, from, to, state])).toEqual([
-    ['a', 10, 20, 'completed'],
-    ['b', 11, 41, 'completed'],
-    ['c', 50, undefined, 'awaiting'],
+/** Columns of calls that begin at 10, 11 and 50 ms after the base. */
+const VIEW = {
+  ...{ base: new Date(1_000).toISOString(), cut: false, tasks: ['fetch', 'store'] },
+  calls: {
+    ...{ task: [0, 1, 0], seq: [3, 1, 7], start: [10, 1, 39], duration: [10, 30, -1] },
+    ...{ state: 'cfa', tries: [[1, 3]], cached: [0], compensated: [1], parent: [[2, 1]] },
+  },
+}
+
+test('columns of a timeline: calls with times, states, retries, and what encloses them', () => {
+  expect(callsOf(VIEW)).toEqual([
+    {
+      ...{ seq: 3, name: 'fetch', from: 1_010, to: 1_020, state: 'completed', retries: 0 },
+      ...{ isCached: true, isCompensated: false, depth: 0 },
+    },
+    {
+      ...{ seq: 4, name: 'store', from: 1_011, to: 1_041, state: 'failed', retries: 2 },
+      ...{ isCached: false, isCompensated: true, depth: 0 },
+    },
+    {
+      ...{ seq: 11, name: 'fetch', from: 1_050, to: undefined, state: 'awaiting', retries: 0 },
+      ...{ isCached: false, isCompensated: false, depth: 1 },
+    },
   ])
-  expect(callsOf(events)[1]?.tries).toEqual([{ at: 31, what: 'retry', ok: true }])
+})
+
+test('columns of a later release: an unknown state and positions without a call change nothing', () => {
+  const calls = { ...VIEW.calls, state: 'zzz', tries: [[9, 2]], cached: [9], parent: [[9, 9]] }
+  expect(callsOf({ ...VIEW, calls }).map(({ state, depth }) => [state, depth])).toEqual([
+    ['running', 0],
+    ['running', 0],
+    ['running', 0],
+  ])
 })
 
 test('ids: the time of version 7, none of others', () => {

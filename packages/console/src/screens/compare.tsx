@@ -46,7 +46,9 @@ const SHOWN = 20
 function Choice({ id }: { id: string }) {
   const answer = useQuery(`comparable ${id}`, async (signal) => {
     const path = `/executions/${encodeURIComponent(id)}`
-    const { namespace, workflow } = toExecution(await send({ method: 'GET', path }, signal))
+    const { namespace, workflow } = toExecution(
+      await send({ method: 'GET', path, query: { payloads: 'omit' } }, signal),
+    )
     const query = { namespace, workflow_name: workflow, limit: String(SHOWN) }
     const pages = await Promise.all([
       listExecutions({ ...query, state: 'COMPLETED' }, signal),

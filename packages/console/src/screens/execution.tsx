@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks'
-import type { ExecutionDetail } from '../exact/execution.ts'
 import { ExecutionActions } from '../execution/actions.tsx'
 import { ApprovalsTab } from '../execution/approvals-tab.tsx'
 import { AttemptBars } from '../execution/attempt-bars.tsx'
@@ -7,16 +6,17 @@ import { Cause } from '../execution/cause.tsx'
 import { CopyRun } from '../execution/copy-run.tsx'
 import { LogTab } from '../execution/log-tab.tsx'
 import { OutputTab } from '../execution/output-tab.tsx'
+import { Payload } from '../execution/payload.tsx'
 import { attemptsOf, spanOf, timeOfId } from '../execution/segments.ts'
 import { TimelineTab } from '../execution/timeline-tab.tsx'
-import { useExecution } from '../execution/use-execution.ts'
+import { type ExecutionDetail, useExecution } from '../execution/use-execution.ts'
 import { WhyTab } from '../execution/why-tab.tsx'
 import { hasEnded } from '../format/states.ts'
+import type { LiveSource } from '../live/live-source.ts'
 import { executionAddress, workerAddress, workflowAddress } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Loaded } from '../ui/feedback.tsx'
-import { JsonView } from '../ui/json-view.tsx'
 import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
@@ -47,7 +47,7 @@ export function ExecutionScreen({ rest: [id = ''], place }: ScreenProps) {
         {said}
       </p>
       <Loaded answer={answer} lines={10}>
-        {(execution) => <Detail execution={execution} query={place.query} />}
+        {(execution) => <Detail execution={execution} query={place.query} live={answer.live} />}
       </Loaded>
     </Page>
   )
@@ -68,7 +68,13 @@ const TABS = [
   { name: 'approvals', label: 'Approvals' },
 ]
 
-function Detail({ execution, query }: { execution: ExecutionDetail; query: URLSearchParams }) {
+interface DetailProps {
+  execution: ExecutionDetail
+  query: URLSearchParams
+  live: LiveSource
+}
+
+function Detail({ execution, query, live }: DetailProps) {
   const now = useNow()
   const tab = query.get('tab') ?? firstTab(execution)
   const { id, namespace, workflow, worker, state, events } = execution
@@ -98,14 +104,15 @@ function Detail({ execution, query }: { execution: ExecutionDetail; query: URLSe
         </dl>
         <AttemptBars attempts={attempts} from={from} to={to} />
       </section>
-      {state === 'FAILED' && <Cause execution={execution} />}
+      {execution.more && <p class="stale">There were more attempts than are shown here.</p>}
+      {state === 'FAILED' && <Cause id={id} />}
       <Tabs
         label="Parts of the execution"
         tabs={TABS}
         current={tab}
         to={(name) => executionAddress(id, { tab: name })}
       />
-      <Content {...{ execution, tab, query, from, to }} />
+      <Content {...{ execution, tab, query, live, from, to }} />
     </>
   )
 }
@@ -114,22 +121,27 @@ interface ContentProps {
   execution: ExecutionDetail
   tab: string
   query: URLSearchParams
+  live: LiveSource
   from: number
   to: number
 }
 
-function Content({ execution, tab, query, ...span }: ContentProps) {
+function Content({ execution, tab, query, live, ...span }: ContentProps) {
   const { id, state } = execution
-  if (tab === 'log') return <LogTab id={id} events={execution.events} />
+  if (tab === 'log') return <LogTab id={id} live={live} />
   if (tab === 'lines') return <OutputTab id={id} state={state} query={query} />
   if (tab === 'why') return <WhyTab id={id} state={state} />
   if (tab === 'approvals') return <ApprovalsTab id={id} />
-  if (tab !== 'data') return <TimelineTab events={execution.events} {...span} />
+  if (tab !== 'data') return <TimelineTab id={id} live={live} {...span} />
   return (
     <div class="page-body">
-      <JsonView title="Input" text={execution.input} />
+      <Payload id={id} kind="input" title="Input" live={live} />
       <CopyRun execution={execution} />
-      <JsonView title={state === 'FAILED' ? 'Error' : 'Output'} text={execution.output} />
+      {state === 'FAILED' ? (
+        <Payload id={id} kind="error" title="Error" live={live} />
+      ) : (
+        <Payload id={id} kind="output" title="Output" live={live} />
+      )}
     </div>
   )
 }

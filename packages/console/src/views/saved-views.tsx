@@ -75,13 +75,12 @@ function SaveForm({ isBusy, onSave }: SaveProps) {
         <Icon name="plus" /> Save this view
       </button>
     )
-  const submit = async (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     const name = String(new FormData(form).get('name') ?? '').trim()
-    if (name === '') return
-    await onSave(name)
-    setOpen(false)
+    // The form goes with the success; after a refusal the name can be changed.
+    if (name !== '') void onSave(name)
   }
   return (
     <form class="filters" onSubmit={submit}>
