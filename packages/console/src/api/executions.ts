@@ -31,15 +31,21 @@ export interface ExecutionPage {
 
 const MAX_KNOWN = 5_000
 /** The rows that were read last, by id. */
-const known = new Map<string, { text: string; row: ExecutionRow }>()
+const known = new Map<string, ExecutionRow>()
 
-/** Returns the object of the last answer for a row that has not changed, so that it is not drawn again. */
+/**
+ * Returns the object of the last answer for a row that has not changed, so that it is not drawn again. Its
+ * revision tells; rows of an earlier release have none and are compared as text.
+ */
 function keepSame(row: ExecutionRow): ExecutionRow {
-  const text = JSON.stringify(row)
   const last = known.get(row.execution_id)
-  if (last?.text === text) return last.row
+  const isSame =
+    last?.revision === undefined
+      ? JSON.stringify(last) === JSON.stringify(row)
+      : last.revision === row.revision
+  if (last && isSame) return last
   if (known.size >= MAX_KNOWN) known.clear()
-  known.set(row.execution_id, { text, row })
+  known.set(row.execution_id, row)
   return row
 }
 
