@@ -11,6 +11,7 @@ export const LIMIT_MS = 600_000
 
 interface Options {
   workers?: number
+  env?: Record<string, string>
   /** False: the file has long tests only, which run with TEST_CONSOLE=all. */
   isWanted?: boolean
   /** Runs once after the system has started. */
@@ -36,7 +37,7 @@ export interface ConsoleFixture {
 
 /** A system with Chromium for the tests of one file. */
 export function consoleFixture(options: Options = {}): ConsoleFixture {
-  const { workers = 0, isWanted = true, prepare } = options
+  const { workers = 0, env = {}, isWanted = true, prepare } = options
   const obstacle = isWanted ? whyNoBrowser() : 'npm run test:console runs it'
   const undo: (() => unknown)[] = []
   const defer = (one: () => unknown) => void undo.push(one)
@@ -44,7 +45,7 @@ export function consoleFixture(options: Options = {}): ConsoleFixture {
   let opened: WatchedPage[] = []
   beforeAll(async () => {
     if (obstacle) return
-    const auth = await startAuthSystem(defer, { workers })
+    const auth = await startAuthSystem(defer, { workers, env })
     await prepare?.(auth)
     const browser = await launch('unused.example')
     defer(() => browser.close())

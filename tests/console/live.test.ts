@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openAddress } from '../security/chromium.ts'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
 
@@ -53,7 +54,7 @@ const live = (page: Page) => page.getByText('live', { exact: true })
 
 /** Opens the list in the page and waits for its stream. */
 async function openList(page: Page, query = ''): Promise<void> {
-  await page.goto(`/console/executions${query}`)
+  await openAddress(page, `/console/executions${query}`)
   await live(page).waitFor(SLOW)
 }
 
@@ -120,7 +121,7 @@ describe.skipIf(obstacle)(`changes of lists${obstacle ? `: ${obstacle}` : ''}`, 
   test('no stream at all: the page says so and reads the list by time', async () => {
     proxy.fault = ({ path }) => (path.startsWith('/events/stream') ? 404 : undefined)
     const { page } = await open()
-    await page.goto('/console/executions')
+    await openAddress(page, '/console/executions')
     await page.getByText('read every 2 s').waitFor()
     const id = await start()
     await page.getByRole('button', { name: /new$/ }).click()

@@ -34,8 +34,9 @@ export const launch = (reboundName: string): Promise<Browser> =>
   })
 
 const MAX_NAVIGATIONS = 20
-/** Errors of a navigation that Chromium ended because an interface of the machine appeared or went, as those of containers do. */
-const NETWORK_CHANGED = /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:/
+/** Errors of a navigation that Chromium ended because an interface of the machine appeared or went, as those of containers do, and of its own next attempt at the same address. */
+const NETWORK_CHANGED =
+  /ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:|"([^"]+)" is interrupted by another navigation to "\1"/
 
 /**
  * Opens an address. A navigation that a change of the machine's network ended is begun again, and so is one

@@ -1,0 +1,181 @@
+import pg from 'pg'
+import type { CDPSession, Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import type { AuthSystem } from '../security/auth-system.ts'
+import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
+import { longestTask } from './task-times.ts'
+
+const SOURCE = `from windlass import ExecutionContext, workflow
+
+
+@workflow.with_options(name="wait", affinity={"zone": "nowhere"})
+async def wait(ctx: ExecutionContext):
+    return ctx.input
+`
+
+const ROWS = 1_000
+const CALLS = 50_000
+/** 16 MiB are the limit of a body. */
+const INPUT_BYTES = 16_777_000
+const PARALLEL = 20
+/** Elapsed time depends on the load of the machine: it fails a test only as a hang limit. */
+const HANG = 20
+/** Times of the processor may grow with the frequency of busy processors. */
+const MARGIN = 2
+
+const BASE = '/workflows/default/wait'
+const ids = { timeline: '', input: '', rows: [] as string[] }
+
+async function startAll({ requestOk }: AuthSystem, count: number): Promise<string[]> {
+  const started: string[] = []
+  for (let i = 0; i < count; i += PARALLEL)
+    started.push(
+      ...(await Promise.all(
+        Array.from({ length: PARALLEL }, async () => {
+          const { execution_id = '' } = await requestOk(`POST ${BASE}/run/async`, { body: i })
+          return execution_id
+        }),
+      )),
+    )
+  return started
+}
+
+/** Two entries for each of 50,000 calls of 20 tasks. */
+const ENTRIES = `
+  insert into executions.events (execution_id, seq, event_id, type, source_id, name, value, time)
+  select $1::uuid, 1000 + n * 2 + o, 'e' || n || '-' || o,
+    case o when 0 then 'TASK_STARTED' else 'TASK_COMPLETED' end, 'call_' || n, 'task ' || n % 20,
+    '{"result":1}', to_char((now() + (n * 97 + o * 5000) * interval '1 ms') at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')
+  from generate_series(1, ${CALLS}) n, generate_series(0, 1) o`
+
+async function makeLongLog({ system }: AuthSystem, id: string): Promise<void> {
+  const client = new pg.Client(system.database)
+  await client.connect()
+  try {
+    await client.query(ENTRIES, [id])
+    await client.query(
+      `update executions.executions set last_seq = ${1_001 + 2 * CALLS}, revision = revision + 1 where execution_id = $1`,
+      [id],
+    )
+  } finally {
+    await client.end()
+  }
+}
+
+const fixture = consoleFixture({
+  isWanted: isWhole,
+  prepare: async (auth) => {
+    expect((await auth.upload(SOURCE)).status).toBe(200)
+    const input = await auth.requestOk(`POST ${BASE}/run/async`, {
+      raw: `"${'x'.repeat(INPUT_BYTES)}"`,
+      headers: { 'content-type': 'application/json' },
+    })
+    ids.input = input.execution_id ?? ''
+    const [timeline = ''] = await startAll(auth, PARALLEL)
+    ids.timeline = timeline
+    await makeLongLog(auth, timeline)
+    ids.rows = await startAll(auth, ROWS)
+  },
+})
+const { obstacle } = fixture
+
+const report = (what: string, values: Record<string, number>) =>
+  process.stdout.write(`${what}: ${JSON.stringify(values)}\n`)
+
+async function heapMegabytes(cdp: CDPSession): Promise<number> {
+  await cdp.send('HeapProfiler.enable')
+  await cdp.send('HeapProfiler.collectGarbage')
+  const { usedSize } = await cdp.send('Runtime.getHeapUsage')
+  return Math.round(usedSize / 1e6)
+}
+
+/** Opens an address of the console in an empty page, and measures until something is shown. */
+async function timeTo(page: Page, path: string, shown: (page: Page) => Promise<unknown>) {
+  await page.goto('about:blank')
+  const begun = performance.now()
+  await page.goto(`${fixture.url}/console/${path}`, { waitUntil: 'commit' })
+  await shown(page)
+  return Math.round(performance.now() - begun)
+}
+
+describe.skipIf(obstacle)(`budgets${obstacle ? `: ${obstacle}` : ''}`, () => {
+  test('the list of executions with a cold cache: usable within the hang limit of 1 s', async () => {
+    const { page } = await fixture.open(fixture.auth.admin)
+    const cdp = await page.context().newCDPSession(page)
+    const times: number[] = []
+    for (let i = 0; i < 5; i++) {
+      await cdp.send('Network.clearBrowserCache')
+      times.push(
+        await timeTo(page, 'executions', (at) =>
+          at.locator('table.clickable tbody tr').first().waitFor(),
+        ),
+      )
+    }
+    report('list, ms', { best: Math.min(...times), worst: Math.max(...times) })
+    expect(Math.min(...times)).toBeLessThan(HANG * 1_000)
+  })
+
+  test('a timeline of 100,000 events: drawn within the hang limit of 1.5 s, in at most 150 MB', async () => {
+    const { page } = await fixture.open(fixture.auth.admin)
+    const cdp = await page.context().newCDPSession(page)
+    const path = `executions/${ids.timeline}?tab=timeline`
+    const lanes = (at: Page) => at.getByText(/^50.000 calls$/).waitFor()
+    const times = [await timeTo(page, path, lanes), await timeTo(page, path, lanes)]
+    const heap = await heapMegabytes(cdp)
+    report('timeline', { ms: Math.min(...times), megabytes: heap })
+    expect(Math.min(...times)).toBeLessThan(HANG * 1_500)
+    expect(heap).toBeLessThanOrEqual(150)
+  })
+
+  test('an input of 16 MiB: its begin is there within the hang limit of 1 s, and every part can be read', async () => {
+    const { page } = await fixture.open(fixture.auth.admin)
+    const text = page.getByLabel('Input, text')
+    let ms = 0
+    const longest = await longestTask(fixture.browser, page, async () => {
+      ms = await timeTo(page, `executions/${ids.input}?tab=data`, () =>
+        text.getByText(/^"xxx/).waitFor(),
+      )
+      await text.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+      await text.locator('pre').last().getByText(/x"$/).waitFor()
+    })
+    report('input of 16 MiB', { ms, 'longest task': longest })
+    expect(ms).toBeLessThan(HANG * 1_000)
+    expect(longest).toBeLessThan(MARGIN * 100)
+  })
+
+  test(
+    '1,000 rows with 200 changes a second: no task hangs, and each change is shown',
+    async () => {
+      const { page } = await fixture.open(fixture.auth.admin)
+      const cdp = await page.context().newCDPSession(page)
+      await page.goto(`${fixture.url}/console/executions?workflow_name=wait&limit=${ROWS}`)
+      await expect.poll(() => page.locator('table.clickable tbody tr').count()).toBe(ROWS)
+      await page.getByText('live', { exact: true }).waitFor()
+      const heapBefore = await heapMegabytes(cdp)
+      let seconds = 0
+      const longest = await longestTask(fixture.browser, page, async () => {
+        const begun = performance.now()
+        for (let i = 0; i < ROWS; i += PARALLEL) {
+          const some = ids.rows.slice(i, i + PARALLEL)
+          await Promise.all(some.map((id) => fixture.auth.requestOk(`GET ${BASE}/cancel/${id}`)))
+          await page.waitForTimeout(Math.max(0, begun + (i + PARALLEL) * 5 - performance.now()))
+        }
+        seconds = (performance.now() - begun) / 1_000
+        // Several rounds of the stream, and a read of the list for its total.
+        await page.waitForTimeout(12_000)
+      })
+      await expect
+        .poll(() => page.locator('table.clickable tbody').getByText('Cancelled').count())
+        .toBe(ROWS)
+      const heap = (await heapMegabytes(cdp)) - heapBefore
+      report('1,000 rows', {
+        ...{ 'changes a second': Math.round(ROWS / seconds), 'longest task': longest },
+        'more megabytes': heap,
+      })
+      // The budget is 50 ms, which is not met yet (docs/console.md): this limit finds what makes it far worse.
+      expect(longest).toBeLessThan(HANG * 50)
+      expect(heap).toBeLessThanOrEqual(10)
+    },
+    LIMIT_MS,
+  )
+})

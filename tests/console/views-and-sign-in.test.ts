@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import { consoleFixture, isWhole } from './console-fixture.ts'
+
+const fixture = consoleFixture({
+  isWanted: isWhole,
+  env: {
+    SVC_CONSOLE__OIDC__ENABLED: 'true',
+    SVC_CONSOLE__OIDC__ISSUER: 'https://id.example.org',
+    SVC_CONSOLE__OIDC__NAME: 'Example <b>',
+    SVC_CONSOLE__OIDC__CLIENT_ID: 'console',
+    SVC_CONSOLE__OIDC__CLIENT_SECRET: 'of the tests alone',
+  },
+})
+const { obstacle } = fixture
+
+describe.skipIf(obstacle)(`views and sign-in${obstacle ? `: ${obstacle}` : ''}`, () => {
+  test('an issuer is configured: a button leads there and back, and a failed sign-in says why', async () => {
+    const { page, goto, findings } = await fixture.open()
+    await goto('executions?state=FAILED&sign_in=unknown_principal')
+    const button = page.getByRole('link', { name: 'Sign in with Example <b>' })
+    const { pathname, searchParams } = new URL(
+      (await button.getAttribute('href')) ?? '',
+      fixture.url,
+    )
+    expect([pathname, searchParams.get('return_to')]).toEqual([
+      '/console/oidc/start',
+      'executions?state=FAILED',
+    ])
+    expect(await page.getByRole('alert').textContent()).toContain('have no account here')
+    expect(await findings()).toEqual([])
+  })
+
+  test('a filter that is saved: a link in every browser of the caller, and gone when it is deleted', async () => {
+    const { page, visit, findings } = await fixture.open(fixture.auth.admin)
+    await visit('executions?state=FAILED&workflow_name=nightly', 'Executions')
+    await page.getByRole('button', { name: 'Save this view' }).click()
+    await page.getByLabel('Name of the view').fill('Failed <i>')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    const view = page.getByRole('link', { name: 'Failed <i>' })
+    await view.waitFor()
+    expect(await view.getAttribute('aria-current')).toBe('true')
+    expect(await findings()).toEqual([])
+    const other = await fixture.open(fixture.auth.admin)
+    await other.visit('executions', 'Executions')
+    await other.page.getByRole('link', { name: 'Failed <i>' }).click()
+    await other.page.waitForURL(/\?state=FAILED&workflow_name=nightly$/)
+    await other.page.getByRole('button', { name: 'Delete the view' }).click()
+    await other.page.getByRole('button', { name: 'Save this view' }).waitFor()
+    await page.reload()
+    await page.getByRole('button', { name: 'Save this view' }).waitFor()
+    expect(await view.count()).toBe(0)
+  })
+})
