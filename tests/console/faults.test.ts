@@ -69,7 +69,9 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('main').getByText('Completed').first().waitFor()
     await page.getByRole('link', { name: 'Log', exact: true }).click()
-    expect(await page.getByRole('cell', { name: 'WORKFLOW_COMPLETED' }).count()).toBe(1)
+    const end = page.getByRole('cell', { name: 'WORKFLOW_COMPLETED' })
+    await end.first().waitFor()
+    expect(await end.count()).toBe(1)
   })
 
   test('the gateway is away and returns: what is shown says since when, then it is current again', async () => {
