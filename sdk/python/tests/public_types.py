@@ -23,6 +23,7 @@ from windlass import (
     Task,
     Workflow,
     as_completed,
+    call,
     current,
     first,
     now,
@@ -55,6 +56,11 @@ async def charge(order: Order, amount: int = 1) -> Receipt:
 
 
 @task
+async def charge_both(order: Order, other: Order) -> Receipt:
+    return await charge(order)
+
+
+@task
 def in_thread(text: str) -> int:
     return len(text)
 
@@ -76,6 +82,11 @@ async def buy(ctx: ExecutionContext[Order]) -> Receipt:
     return await charge(ctx.input)
 
 
+@workflow
+async def ten_of(ctx: ExecutionContext[list[int]]) -> list[int]:
+    return ctx.input
+
+
 async def types_of_tasks(order: Order) -> None:
     assert_type(await charge(order), Receipt)
     assert_type(await charge(order, amount=2), Receipt)
@@ -90,11 +101,36 @@ async def types_of_tasks(order: Order) -> None:
 
 
 async def types_of_built_in_tasks(order: Order) -> None:
-    assert_type(await parallel(charge(order), charge(order), limit=2), list[Receipt])
+    assert_type(await parallel(charge(order), in_thread("a"), limit=2), tuple[Receipt, int])
     assert_type(
-        await parallel(charge(order), return_exceptions=True), list[Receipt | ExecutionError]
+        await parallel.with_options(name="both")(sleep(1), in_thread("a"), uuid4()),
+        tuple[None, int, uuid.UUID],
+    )
+    ten = await parallel(
+        now(),
+        sleep(1),
+        uuid4(),
+        charge(order),
+        in_thread("a"),
+        now(),
+        sleep(1),
+        uuid4(),
+        charge(order),
+        in_thread("a"),
+    )
+    assert_type(ten[0], datetime)
+    assert_type(ten[9], int)
+    assert_type(await parallel(*[charge(order)], limit=2), list[Receipt])
+    assert_type(
+        await parallel(charge(order), in_thread("a"), return_exceptions=True),
+        tuple[Receipt | ExecutionError, int | ExecutionError],
+    )
+    assert_type(
+        await parallel(*[charge(order)], return_exceptions=True), list[Receipt | ExecutionError]
     )
     assert_type(await first(charge(order), charge(order)), Receipt)
+    assert_type(await first(charge(order), sleep(60)), Receipt | None)
+    assert_type(await first(*[charge(order)]), Receipt)
     assert_type(as_completed([charge(order)]), AsyncIterator[Awaitable[Receipt]])
     assert_type(await pause("review"), Any)
     assert_type(await pause("review", type=Order), Order)
@@ -111,6 +147,17 @@ async def types_of_nested_runs(order: Order) -> None:
     assert_type(started, StartedWorkflow[Receipt])
     assert_type(await started.result(), Receipt)
     assert_type(await (await start("shop/buy", order)).result(), Any)
+    assert_type(await call(buy, order), Receipt)
+    assert_type(await call(buy, order, mode="async"), str)
+    assert_type(await call("shop/buy", order), Any)
+    assert_type(await call("shop/buy", order, mode="async"), str)
+    assert_type(await call(ten_of, 1, 2, 3), list[int])
+    assert_type(await call.with_options(name="buys")(buy, order), Receipt)
+    assert_type(await parallel(call(buy, order), in_thread("a")), tuple[Receipt, int])
+    # An output is also a value of any wider type.
+    str(await call(buy, order))
+    str(await started.result())
+    _wider: Workflow[Order, object] = buy
 
 
 def types_of_workflows(client: Client, order: Order) -> None:
@@ -140,6 +187,10 @@ async def refused_calls(client: Client, order: Order) -> None:
     await charge.with_options(name="other")("1")  # type: ignore[arg-type]
     await start(buy, "1")  # type: ignore[misc]
     client.run(buy, "1")  # type: ignore[misc]
+    await call(buy, "1")  # type: ignore[misc]
+    await call(buy, order, mode="later")  # type: ignore[call-overload]
+    await charge_both.map([order])  # type: ignore[misc]
+    charge(order)  # type: ignore[unused-coroutine]
     client.start(buy, "1")  # type: ignore[misc]
 
 
@@ -153,5 +204,8 @@ def refused_options() -> None:
 async def refused_results(order: Order) -> None:
     _number: int = await charge(order)  # type: ignore[assignment]
     _receipts: list[str] = await parallel(charge(order))  # type: ignore[arg-type]
+    _text, _count = await parallel(in_thread("a"), charge(order))
+    _count.upper()  # type: ignore[attr-defined]
+    _output: str = await call(buy, order)  # type: ignore[arg-type]
     _order: Order = await pause("review", type=Receipt)  # type: ignore[arg-type]
     random.choice(await buy(ExecutionContext()))  # type: ignore[arg-type]

@@ -61,7 +61,7 @@ def test_pause_refuses_options_that_it_cannot_honour() -> None:
 async def test_parallel_with_options_runs_its_branches() -> None:
     @workflow
     async def fans(ctx: ExecutionContext[Any]) -> list[int]:
-        return await parallel.with_options(name="fan")(double(1), double(2))
+        return list(await parallel.with_options(name="fan")(double(1), double(2)))
 
     log = (await run_from(fans)).events
     assert log[-1].value == [2, 4]

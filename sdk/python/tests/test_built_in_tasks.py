@@ -277,7 +277,7 @@ async def test_calls_of_compensations_continue_after_a_cancel() -> None:
 
     @workflow
     async def misuses(ctx: ExecutionContext[Any]) -> None:
-        await call("a", on_cancel="stop")  # type: ignore[arg-type]
+        await call("a", on_cancel="stop")  # type: ignore[call-overload]
 
     log = (await run_from(misuses)).events
     assert log[-1].value["message"] == "on_cancel must be cancel or leave"

@@ -129,7 +129,7 @@ async def test_branches_that_all_wait_are_parked_until_the_first_of_them(engine:
             await sleep(delay)
             return await step(name)
 
-        return await parallel(branch(HOUR, "long"), branch(HOUR / 2, "short"))
+        return list(await parallel(branch(HOUR, "long"), branch(HOUR / 2, "short")))
 
     run = await engine.start(branches)
     await engine.advance(1)
@@ -151,7 +151,7 @@ async def test_a_branch_that_works_prevents_parking(engine: Engine) -> None:
 
     @workflow
     async def branches(ctx: ExecutionContext[None]) -> list[Any]:
-        return await parallel(sleep(HOUR), long_task())
+        return list(await parallel(sleep(HOUR), long_task()))
 
     run = await engine.start(branches)
     await engine.advance(1000)

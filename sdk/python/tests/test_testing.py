@@ -184,7 +184,7 @@ async def child(ctx: ExecutionContext[int]) -> int:
 @workflow
 async def parent(ctx: ExecutionContext[Any]) -> list[Any]:
     await progress({"n": 1})
-    return await parallel(call(child, 1), call("default/child", 2))
+    return list(await parallel(call(child, 1), call("default/child", 2)))
 
 
 async def test_sub_workflows_run_in_the_same_engine(engine: Engine) -> None:

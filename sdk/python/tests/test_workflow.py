@@ -145,7 +145,7 @@ def test_workflow_calls_another_workflow() -> None:
 
     @workflow
     async def unlucky(ctx: ExecutionContext[Any]) -> Any:
-        return await call(doubled, "x")
+        return await call(doubled, "x")  # type: ignore[misc]
 
     assert failure_of(unlucky.run().output) == {
         "type": "ValueMismatchError",

@@ -12,10 +12,10 @@ from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import ExecutionError
 
 I = TypeVar("I")  # noqa: E741
-O = TypeVar("O")  # noqa: E741
+O_co = TypeVar("O_co", covariant=True)
 
 
-class LocalExecution(ExecutionContext[I], Generic[I, O]):
+class LocalExecution(ExecutionContext[I], Generic[I, O_co]):
     """Settled execution of `workflow.run`: the context with its log, and the typed result.
 
     Attributes:
@@ -31,7 +31,7 @@ class LocalExecution(ExecutionContext[I], Generic[I, O]):
         input: I,
         state: str,
         events: Iterable[ExecutionEvent],
-        decode: Callable[[Any], O],
+        decode: Callable[[Any], O_co],
         names: dict[str, Any],
         logs: Iterable[LogLine] = (),
     ) -> None:
@@ -47,7 +47,7 @@ class LocalExecution(ExecutionContext[I], Generic[I, O]):
         self._names = names
         self.logs = list(logs)
 
-    def result(self) -> O:
+    def result(self) -> O_co:
         """Returns the output as the type of its annotation.
 
         Raises the failure of the execution, with its traceback as a note, or ExecutionError if it

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import copy
 from functools import partial, update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar, Unpack, cast, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack, overload
 
 from windlass._branches import check_limit, close_unawaited, run_branches
 from windlass._decode import Decoder, result_decoder
@@ -74,8 +74,10 @@ class Task(Generic[P, R]):
             return self
         return self._bind(instance)
 
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[Any, Any, R]:
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Coroutine[None, None, R]:
         """Creates a call to be awaited. Its position among equal calls is fixed now."""
+        # The return type has None where asyncio's coroutines have Any: an Any would make the
+        # overloads of `parallel` ambiguous to type checkers.
         scope = require_scope()
         call = identify_call(
             scope, self.name, self._signature, (*self._receiver, *args), kwargs, self._receiver
@@ -90,7 +92,7 @@ class Task(Generic[P, R]):
             is_sensitive=self.options.sensitive,
         )
 
-    def with_options(self, **options: Unpack[TaskOptionNames]) -> Task[P, R]:
+    def with_options(self, **options: Unpack[TaskOptionNames]) -> Self:
         """Returns a copy of the task with some options changed; see `TaskOptions`."""
         changed = copy(self)
         changed.options = self.options.replace(**options)
@@ -99,16 +101,14 @@ class Task(Generic[P, R]):
         return changed
 
     async def map(
-        self: Task[Concatenate[A, P2], R], items: Iterable[A], *, limit: int | None = None
-    ) -> list[R]:
+        self: Callable[[A], Awaitable[R2]], items: Iterable[A], *, limit: int | None = None
+    ) -> list[R2]:
         """Calls the task once per item, concurrently; returns the results in item order.
 
         Limit, failures and pauses are those of `parallel`.
         """
         check_limit(limit)
-        # The other parameters have defaults, which a type of `self` cannot say.
-        call: Callable[[A], Coroutine[Any, Any, R]] = cast("Any", self)
-        calls = [call(item) for item in items]
+        calls = [self(item) for item in items]
         try:
             return await run_branches(calls, limit)
         finally:

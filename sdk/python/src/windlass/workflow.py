@@ -39,6 +39,7 @@ __all__ = ["Workflow", "WorkflowOptions", "workflow"]
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
+O_co = TypeVar("O_co", covariant=True)
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DURABILITIES = {"durable", "strict", "transient"}
@@ -144,12 +145,13 @@ class WorkflowOptions:
             raise TypeError("routing must be a score(...) of windlass.routing")
 
 
-class Workflow(Generic[I, O]):
+class Workflow(Generic[I, O_co]):
     """Async function of an ExecutionContext that a worker runs and continues from its log."""
 
     def __init__(
         self,
-        func: Callable[[ExecutionContext[I]], Awaitable[O]] | Callable[[ExecutionContext[I]], O],
+        func: Callable[[ExecutionContext[I]], Awaitable[O_co]]
+        | Callable[[ExecutionContext[I]], O_co],
         options: WorkflowOptions,
     ) -> None:
         update_wrapper(self, func)
@@ -172,15 +174,15 @@ class Workflow(Generic[I, O]):
         self._input: Decoder | None = None
         self._output: Decoder | None = None
 
-    async def __call__(self, context: ExecutionContext[I]) -> O:
+    async def __call__(self, context: ExecutionContext[I]) -> O_co:
         """Runs the body as part of the current run, and returns its result.
 
         Outside an execution, as in sources of the reference release, it runs the execution of the
         context in this process until it is settled and returns the context, with log and output.
         """
         if current_scope.get() is None:
-            return cast("O", await asyncio.to_thread(_local_runs().advance, self, context))
-        result: O = await run_body(self.func, [context], {}, require_scope())
+            return cast("O_co", await asyncio.to_thread(_local_runs().advance, self, context))
+        result: O_co = await run_body(self.func, [context], {}, require_scope())
         return result
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
@@ -232,7 +234,7 @@ class Workflow(Generic[I, O]):
             self._output = result_decoder(self.func)
         return self._output(value, f"the output of {self.qualified_name}")
 
-    def run(self, input: Any = None, *, execution_id: str | None = None) -> LocalExecution[I, O]:
+    def run(self, input: Any = None, *, execution_id: str | None = None) -> LocalExecution[I, O_co]:
         """Runs the workflow in this process, without a server, until it is settled.
 
         Sleeps and delays take no time. Works in notebooks and where an event loop runs, which it
@@ -241,21 +243,21 @@ class Workflow(Generic[I, O]):
         ExecutionContextNotFoundError for any other id.
         """
         if execution_id is not None:
-            known: LocalExecution[I, O] = _local_runs().continue_run(self, execution_id, input)
+            known: LocalExecution[I, O_co] = _local_runs().continue_run(self, execution_id, input)
             return known
-        execution: LocalExecution[I, O] = _local_runs().run(self, input)
+        execution: LocalExecution[I, O_co] = _local_runs().run(self, input)
         return execution
 
-    async def arun(self, input: Any = None) -> LocalExecution[I, O]:
+    async def arun(self, input: Any = None) -> LocalExecution[I, O_co]:
         """Runs the workflow as `run` does, without blocking the event loop."""
         return await asyncio.to_thread(self.run, input)
 
-    def resume(self, execution_id: str, input: Any = None) -> LocalExecution[I, O]:
+    def resume(self, execution_id: str, input: Any = None) -> LocalExecution[I, O_co]:
         """Resumes a paused execution of this process; `input` is the body of the resume.
 
         Raises WorkflowNotFoundError if no such execution is paused.
         """
-        execution: LocalExecution[I, O] = _local_runs().resume(self, execution_id, input)
+        execution: LocalExecution[I, O_co] = _local_runs().resume(self, execution_id, input)
         return execution
 
 

@@ -26,7 +26,7 @@ from windlass.client._transport import FIRST_DELAY_S, MAX_DELAY_S, Transport
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 
-O = TypeVar("O")  # noqa: E741
+O_co = TypeVar("O_co", covariant=True)
 
 LINES_PAGE = 500
 
@@ -34,7 +34,7 @@ TERMINAL = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
 _END = {E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED, E.WORKFLOW_CANCELLED}
 
 
-class AsyncHandle(Generic[O]):
+class AsyncHandle(Generic[O_co]):
     """Execution on the server.
 
     Attributes:
@@ -46,7 +46,7 @@ class AsyncHandle(Generic[O]):
         transport: Transport,
         payloads: Payloads,
         execution_id: str,
-        decode: Callable[[Any], O],
+        decode: Callable[[Any], O_co],
         names: dict[str, Any] | None = None,
     ) -> None:
         self.execution_id = execution_id
@@ -102,7 +102,7 @@ class AsyncHandle(Generic[O]):
         timeout: float | None = None,  # noqa: ASYNC109
         *,
         wait_paused: bool = True,
-    ) -> O:
+    ) -> O_co:
         """Waits for the end of the execution; returns the output as the type of its annotation.
 
         Raises the failure of the execution, ExecutionCancelledError, TimeoutError after `timeout`
@@ -158,7 +158,7 @@ class AsyncHandle(Generic[O]):
         """Rejects a call; without `call_id` the only pending one. Raises ValueError likewise."""
         await self._decide("reject", call_id, {"reason": reason})
 
-    async def to_result(self, execution: dict[str, Any]) -> O:
+    async def to_result(self, execution: dict[str, Any]) -> O_co:
         """Returns the output of an ended execution, given as the server's JSON, or raises."""
         output = self._payloads.unwrap_value(execution.get("output"))
         match execution["state"]:

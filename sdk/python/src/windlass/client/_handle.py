@@ -13,11 +13,11 @@ from windlass.client._models import LogLine
 from windlass.client._targets import Target
 from windlass.domain.events import ExecutionEvent
 
-O = TypeVar("O")  # noqa: E741
+O_co = TypeVar("O_co", covariant=True)
 T = TypeVar("T")
 
 
-class Handle(Generic[O]):
+class Handle(Generic[O_co]):
     """Execution on the server; methods as those of AsyncHandle."""
 
     def __init__(self, caller: Caller, execution_id: str, workflow: Target | None) -> None:
@@ -25,10 +25,10 @@ class Handle(Generic[O]):
         self._caller = caller
         self._workflow = workflow
 
-    def result(self, timeout: float | None = None, *, wait_paused: bool = True) -> O:
+    def result(self, timeout: float | None = None, *, wait_paused: bool = True) -> O_co:
         """Waits for the end; returns the typed output or raises; see `AsyncHandle.result`."""
         result = self._call(lambda handle: handle.result(timeout, wait_paused=wait_paused))
-        return cast("O", result)
+        return cast("O_co", result)
 
     def state(self) -> str:
         """Returns the state, such as `"RUNNING"`."""

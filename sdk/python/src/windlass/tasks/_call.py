@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Coroutine
+from typing import Any, Literal, TypeVar, overload
 
 from windlass._options import TaskOptions
 from windlass._parking import only_awaits
@@ -12,6 +13,76 @@ from windlass._task_call import Call
 from windlass.task import Task
 from windlass.tasks._nested import await_nested_run, check_on_cancel, to_nested_run
 from windlass.workflow import Workflow
+
+I = TypeVar("I")  # noqa: E741
+O = TypeVar("O")  # noqa: E741
+
+
+class CallTask(Task[..., Any]):
+    """The task `call`; `_call` describes its arguments."""
+
+    @overload
+    def __call__(
+        self,
+        workflow: Workflow[I, O],
+        input: I | None = None,
+        /,
+        *,
+        mode: Literal["sync"] = "sync",
+        on_cancel: OnCancel = "cancel",
+    ) -> Coroutine[None, None, O]: ...
+    @overload
+    def __call__(
+        self,
+        workflow: Workflow[Any, O],
+        input: Any,
+        second: Any,
+        /,
+        *more: Any,
+        mode: Literal["sync"] = "sync",
+        on_cancel: OnCancel = "cancel",
+    ) -> Coroutine[None, None, O]: ...
+    @overload
+    def __call__(
+        self,
+        workflow: Workflow[I, Any],
+        input: I | None = None,
+        /,
+        *,
+        mode: Literal["async"],
+        on_cancel: OnCancel = "cancel",
+    ) -> Coroutine[None, None, str]: ...
+    @overload
+    def __call__(
+        self,
+        workflow: Workflow[Any, Any] | str,
+        input: Any,
+        second: Any,
+        /,
+        *more: Any,
+        mode: Literal["async"],
+        on_cancel: OnCancel = "cancel",
+    ) -> Coroutine[None, None, str]: ...
+    @overload
+    def __call__(
+        self,
+        workflow: str,
+        /,
+        *inputs: Any,
+        mode: Literal["async"],
+        on_cancel: OnCancel = "cancel",
+    ) -> Coroutine[None, None, str]: ...
+    @overload
+    def __call__(
+        self,
+        workflow: str,
+        /,
+        *inputs: Any,
+        mode: Literal["sync"] = "sync",
+        on_cancel: OnCancel = "cancel",
+    ) -> Coroutine[None, None, Any]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Coroutine[None, None, Any]:
+        return super().__call__(*args, **kwargs)
 
 
 @only_awaits
@@ -48,4 +119,4 @@ def _decode(call: Call, value: Any) -> Any:
     return value
 
 
-call = Task(_call, TaskOptions(name="call", auth_exempt=True), decode=_decode)
+call = CallTask(_call, TaskOptions(name="call", auth_exempt=True), decode=_decode)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from windlass._branches import (
     Branch,
@@ -22,9 +22,93 @@ from windlass.errors import PauseRequested
 from windlass.task import Task
 
 T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+C = TypeVar("C")
+D = TypeVar("D")
+E = TypeVar("E")
+F = TypeVar("F")
+G = TypeVar("G")
+H = TypeVar("H")
+I = TypeVar("I")  # noqa: E741
+J = TypeVar("J")
 
 
-async def first(*calls: Awaitable[T]) -> T:
+@overload
+async def first(a: Awaitable[A], b: Awaitable[B], /) -> A | B: ...
+@overload
+async def first(a: Awaitable[A], b: Awaitable[B], c: Awaitable[C], /) -> A | B | C: ...
+@overload
+async def first(
+    a: Awaitable[A], b: Awaitable[B], c: Awaitable[C], d: Awaitable[D], /
+) -> A | B | C | D: ...
+@overload
+async def first(
+    a: Awaitable[A], b: Awaitable[B], c: Awaitable[C], d: Awaitable[D], e: Awaitable[E], /
+) -> A | B | C | D | E: ...
+@overload
+async def first(
+    a: Awaitable[A],
+    b: Awaitable[B],
+    c: Awaitable[C],
+    d: Awaitable[D],
+    e: Awaitable[E],
+    f: Awaitable[F],
+    /,
+) -> A | B | C | D | E | F: ...
+@overload
+async def first(
+    a: Awaitable[A],
+    b: Awaitable[B],
+    c: Awaitable[C],
+    d: Awaitable[D],
+    e: Awaitable[E],
+    f: Awaitable[F],
+    g: Awaitable[G],
+    /,
+) -> A | B | C | D | E | F | G: ...
+@overload
+async def first(
+    a: Awaitable[A],
+    b: Awaitable[B],
+    c: Awaitable[C],
+    d: Awaitable[D],
+    e: Awaitable[E],
+    f: Awaitable[F],
+    g: Awaitable[G],
+    h: Awaitable[H],
+    /,
+) -> A | B | C | D | E | F | G | H: ...
+@overload
+async def first(
+    a: Awaitable[A],
+    b: Awaitable[B],
+    c: Awaitable[C],
+    d: Awaitable[D],
+    e: Awaitable[E],
+    f: Awaitable[F],
+    g: Awaitable[G],
+    h: Awaitable[H],
+    i: Awaitable[I],
+    /,
+) -> A | B | C | D | E | F | G | H | I: ...
+@overload
+async def first(
+    a: Awaitable[A],
+    b: Awaitable[B],
+    c: Awaitable[C],
+    d: Awaitable[D],
+    e: Awaitable[E],
+    f: Awaitable[F],
+    g: Awaitable[G],
+    h: Awaitable[H],
+    i: Awaitable[I],
+    j: Awaitable[J],
+    /,
+) -> A | B | C | D | E | F | G | H | I | J: ...
+@overload
+async def first(*calls: Awaitable[T]) -> T: ...
+async def first(*calls: Awaitable[Any]) -> Any:
     """Returns the result of the call that ends first, or raises its failure.
 
     The winner is recorded and the same in every run. The other calls are cancelled, and `first`
@@ -37,8 +121,7 @@ async def first(*calls: Awaitable[T]) -> T:
         raise ValueError("first needs at least one call")
     refuse_sensitive("first", calls)
     options = TaskOptions(name="first", auth_exempt=True)
-    result: T = await Task(_calls, options, procedure=_execute_first)(*calls)
-    return result
+    return await Task(_calls, options, procedure=_execute_first)(*calls)
 
 
 async def _calls(*calls: Awaitable[Any]) -> Any:

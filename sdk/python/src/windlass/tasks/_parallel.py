@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 
 from windlass._branches import (
     Branch,
@@ -27,7 +27,8 @@ from windlass._task_execution import TaskExecution
 from windlass.errors import ExecutionError
 from windlass.task import Task
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from windlass.tasks._parallel_types import ParallelTask
 
 
 class Parallel:
@@ -38,23 +39,12 @@ class Parallel:
     def __init__(self, options: TaskOptions) -> None:
         self._options = options
 
-    @overload
-    async def __call__(
-        self,
-        *calls: Awaitable[T],
-        limit: int | None = None,
-        return_exceptions: Literal[False] = False,
-    ) -> list[T]: ...
-    @overload
-    async def __call__(
-        self, *calls: Awaitable[T], limit: int | None = None, return_exceptions: bool
-    ) -> list[T | ExecutionError]: ...
     async def __call__(
         self,
         *calls: Awaitable[Any],
         limit: int | None = None,
         return_exceptions: bool = False,
-    ) -> list[Any]:
+    ) -> Any:
         """Awaits all calls concurrently and returns their results in order.
 
         At most `limit` calls run at a time; None means no limit. The first failure is raised at
@@ -166,4 +156,4 @@ def _names(branch: Any) -> Mapping[str, Any]:
     return frame.f_globals if frame else {}
 
 
-parallel = Parallel(TaskOptions(name="parallel", auth_exempt=True))
+parallel: ParallelTask = Parallel(TaskOptions(name="parallel", auth_exempt=True))

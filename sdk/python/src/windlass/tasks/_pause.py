@@ -65,12 +65,12 @@ class Pause:
         self._options = options
 
     @overload
-    def __call__(self, name: str, output: Any = None) -> Coroutine[Any, Any, Any]: ...
+    def __call__(self, name: str, output: Any = None) -> Coroutine[None, None, Any]: ...
     @overload
     def __call__(
         self, name: str, output: Any = None, *, type: type[T]
-    ) -> Coroutine[Any, Any, T]: ...
-    def __call__(self, *args: Any, type: Any = Any, **kwargs: Any) -> Coroutine[Any, Any, Any]:
+    ) -> Coroutine[None, None, T]: ...
+    def __call__(self, *args: Any, type: Any = Any, **kwargs: Any) -> Coroutine[None, None, Any]:
         """Pauses the execution until it is resumed; returns the body of the resume request.
 
         The first argument, `name`, identifies the pause to readers of the execution; the second,

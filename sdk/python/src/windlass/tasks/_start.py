@@ -15,9 +15,10 @@ from windlass.workflow import Workflow
 
 I = TypeVar("I")  # noqa: E741
 O = TypeVar("O")  # noqa: E741
+O_co = TypeVar("O_co", covariant=True)
 
 
-class StartedWorkflow(Generic[O]):
+class StartedWorkflow(Generic[O_co]):
     """Execution that `start` has started.
 
     Attributes:
@@ -27,7 +28,7 @@ class StartedWorkflow(Generic[O]):
     def __init__(
         self,
         execution_id: str,
-        workflow: Workflow[Any, O] | str,
+        workflow: Workflow[Any, O_co] | str,
         nested: NestedRun,
         *,
         wait_paused: bool,
@@ -41,14 +42,16 @@ class StartedWorkflow(Generic[O]):
     def __windlass_id__(self) -> str:
         return self.execution_id
 
-    async def result(self) -> O:
+    async def result(self) -> O_co:
         """Waits for the end of the execution and returns its output, as often as it is called.
 
         Raises ExecutionError if it failed or was cancelled. While it is paused, this waits, or,
         with `wait_paused=False`, raises ExecutionError.
         """
         options = TaskOptions(name="start_result", auth_exempt=True)
-        result: O = await Task(self._await_result, options, decode=self._decode)(self.execution_id)
+        result: O_co = await Task(self._await_result, options, decode=self._decode)(
+            self.execution_id
+        )
         return result
 
     async def cancel(self) -> None:
