@@ -20,7 +20,7 @@ async def pay(amount: float) -> str:
 
 @workflow
 async def pay_invoices(ctx: ExecutionContext[list[float]]) -> list[str]:
-    results = []
+    results: list[str] = []
     for amount in ctx.input:
         try:
             results.append(await pay(amount))

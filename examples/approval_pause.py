@@ -21,7 +21,7 @@ async def pay(amount: float) -> str:
 @workflow
 async def approval_pause(ctx: ExecutionContext[Payment]) -> dict[str, Any]:
     # The output is visible in the paused execution.
-    answer = await pause("approve payment", output=ctx.input)
-    if not (isinstance(answer, dict) and answer.get("approved") is True):
+    answer = await pause("approve payment", output=ctx.input, type=dict[str, Any])
+    if answer.get("approved") is not True:
         return {"result": "refused", "answer": answer}
     return {"result": await pay(ctx.input["amount"]), "answer": answer}

@@ -15,7 +15,7 @@ async def send(address: str, number: int) -> str:
 
 @workflow
 async def remind(ctx: ExecutionContext[str]) -> list[str]:
-    sent = []
+    sent: list[str] = []
     for number in range(1, 4):
         await sleep(timedelta(days=30))
         sent.append(await send(ctx.input, number))

@@ -34,4 +34,5 @@ async def validate(rates: dict[str, Any]) -> dict[str, float]:
 
 @workflow
 async def exchange_rates(ctx: ExecutionContext[str]) -> dict[str, float]:
-    return await validate(await fetch_rates(ctx.input))
+    rates: dict[str, float] = await validate(await fetch_rates(ctx.input))
+    return rates

@@ -25,7 +25,7 @@ async def cancel_booking(booking: str) -> str:
 
 @workflow
 async def book_trip(ctx: ExecutionContext[list[str]]) -> list[str]:
-    bookings = []
+    bookings: list[str] = []
     async with saga() as undo:
         for name in ctx.input:
             booking = await book(name)

@@ -10,7 +10,8 @@ from windlass import ExecutionContext, task, workflow
 
 
 @task.with_options(secret_requests=["SIGNING_KEY"])
-async def sign(text: str, secrets: dict[str, str]) -> str:
+async def sign(text: str, secrets: dict[str, str] | None = None) -> str:
+    assert secrets is not None
     return hmac.new(secrets["SIGNING_KEY"].encode(), text.encode(), hashlib.sha256).hexdigest()
 
 

@@ -42,11 +42,12 @@ def ask_model(server: str, model: str, messages: list[Message]) -> Message:
             data = line.decode().removeprefix("data: ").strip()
             if not data or data == "[DONE]":
                 continue
-            delta = json.loads(data)["choices"][0]["delta"]
+            delta: dict[str, Any] = json.loads(data)["choices"][0]["delta"]
             if word := delta.get("content"):
                 words += word
                 progress(word)
-            for part in delta.get("tool_calls") or []:
+            parts: list[dict[str, Any]] = delta.get("tool_calls") or []
+            for part in parts:
                 called["id"] += part.get("id") or ""
                 for name, text in part["function"].items():
                     called[name] += text

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -16,6 +18,7 @@ from hatchling.build import build_sdist, build_wheel
 import windlass
 
 PROJECT = Path(__file__).parents[1]
+EXAMPLES = PROJECT.parents[1] / "examples"
 TREE = {path.relative_to(PROJECT / "src").as_posix() for path in PROJECT.glob("src/**/*.py")}
 
 
@@ -92,3 +95,39 @@ def test_command_of_the_worker_prints_its_help() -> None:
     run = subprocess.run([command, "--help"], capture_output=True, text=True, check=False)
     assert run.returncode == 0
     assert "start" in run.stdout
+
+
+@pytest.fixture(scope="module")
+def typed_project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Project with the wheel in an environment of its own, next to the packages of the tests."""
+    project = tmp_path_factory.mktemp("project")
+    venv.create(project / "venv", with_pip=False)
+    site = next(project.glob("venv/lib/python*/site-packages"))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    # A path in a .pth file is searched last, and the .pth files in it, such as that of the editable
+    # SDK, are not read.
+    (site / "tests.pth").write_text(f"{Path(pytest.__file__).parents[1]}\n")
+    for source in (Path(__file__).parent / "public_types.py", *EXAMPLES.glob("*.py")):
+        shutil.copy(source, project)
+    return project
+
+
+def test_project_with_the_wheel_passes_the_strict_checks_of_mypy(typed_project: Path) -> None:
+    python = typed_project / "venv/bin/python"
+    options = ["--strict", "--no-incremental", "--python-executable", str(python)]
+    files = [path.name for path in typed_project.glob("*.py")]
+    mypy = [sys.executable, "-m", "mypy", *options, *files]
+    run = subprocess.run(mypy, capture_output=True, text=True, check=False, cwd=typed_project)
+    assert run.stdout == f"Success: no issues found in {len(files)} source files\n", run.stderr
+
+
+def test_project_with_the_wheel_passes_the_strict_checks_of_pyright(typed_project: Path) -> None:
+    pyright = PROJECT.parents[1] / "node_modules/.bin/pyright"
+    if not pyright.exists():
+        pytest.skip("pyright is a package of Node, which this checkout has not installed")
+    config = {"typeCheckingMode": "strict", "include": ["*.py"], "pythonVersion": "3.11"}
+    (typed_project / "pyrightconfig.json").write_text(json.dumps(config))
+    command = [str(pyright), "--pythonpath", str(typed_project / "venv/bin/python")]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, cwd=typed_project)
+    assert "0 errors, 0 warnings" in run.stdout, run.stdout + run.stderr

@@ -12,10 +12,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from windlass._narrow import class_of
+
 
 def array_form(value: Any) -> dict[str, Any] | None:
     """Returns type and content of an array, number or series that a call id identifies, or None."""
-    kind = type(value)
+    kind = class_of(value)
     match kind.__module__.split(".")[0], kind.__name__:
         case "numpy", _ if hasattr(value, "dtype"):
             return _numpy_form(value)
@@ -26,7 +28,8 @@ def array_form(value: Any) -> dict[str, Any] | None:
             return {"__series__": str(value.dtype), "name": value.name, "content": value.to_list()}
         case "pandas", name if name != "DataFrame" and hasattr(value, "dtype"):
             return {"__series__": name, "content": hash_frames(value)}
-    return None
+        case _:
+            return None
 
 
 def _numpy_form(value: Any) -> dict[str, Any]:
@@ -55,12 +58,12 @@ def hash_frames(arguments: Any) -> str:
 
 
 def _frames(value: Any, kinds: tuple[type, ...]) -> Iterator[Any]:
-    todo = [value]
+    todo: list[Any] = [value]
     while todo:
-        item = todo.pop()
+        container: Any = (item := todo.pop())
         if isinstance(item, kinds):
             yield item
         elif isinstance(item, Mapping):
-            todo += reversed(list(item.values()))
+            todo += reversed(list(container.values()))
         elif isinstance(item, list | tuple):
-            todo += reversed(item)
+            todo += reversed(container)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from windlass._awaitables import maybe_awaitable
 from windlass._run import Run, Scope, current_scope, require_scope
 from windlass.errors import ExecutionError, ExecutionTimeoutError
 
@@ -73,7 +74,7 @@ async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
         result = func(*args, **kwargs)
     else:
         result = await _call_in_thread(partial(func, *args, **kwargs))
-    return await result if isinstance(result, Awaitable) else result
+    return await maybe_awaitable(result)
 
 
 async def _call_in_process(

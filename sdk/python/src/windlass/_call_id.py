@@ -24,6 +24,7 @@ from uuid import UUID
 
 from windlass._array_form import array_form
 from windlass._json import MAX_LEVELS, TOO_DEEP, convert_nested, quote_json
+from windlass._narrow import is_list, is_object
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import UnserializableError
 
@@ -128,7 +129,7 @@ class _PlainText:
         # Each argument occurs twice in the content of an id: by name and by position.
         self._arguments: dict[int, str] = {}
 
-    def of(self, value: Any, level: int) -> str:
+    def of(self, value: object, level: int) -> str:
         kind = type(value)
         if (leaf := _LEAVES.get(kind)) is not None:
             return leaf(value)
@@ -146,13 +147,14 @@ class _PlainText:
             return self._of_dict(value, level + 1)
         if kind is not list and kind is not tuple:
             raise _NotPlain
-        parts = [
+        items: Sequence[object] = value
+        parts: list[str] = [
             leaf(item) if (leaf := _LEAVES.get(type(item))) else self.of(item, level + 1)
-            for item in value
+            for item in items
         ]
         return f"[{','.join(parts)}]"
 
-    def _of_dict(self, value: dict[Any, Any], level: int) -> str:
+    def _of_dict(self, value: dict[Any, object], level: int) -> str:
         keys = tuple(value)
         shape = self._shapes.get(keys)
         if shape is None:
@@ -160,7 +162,7 @@ class _PlainText:
                 raise _NotPlain
             shape = sorted(((key, f"[{quote_json(key)},") for key in keys), key=itemgetter(1))
             self._shapes[keys] = shape
-        parts = []
+        parts: list[str] = []
         for key, start in shape:
             item = value[key]
             leaf = _LEAVES.get(type(item))
@@ -182,14 +184,15 @@ def _reduce(value: Any) -> Any:
 
 
 def _to_form(value: Any) -> Any:
+    container: Any = value
     if value is None or isinstance(value, str | int | float):
         return value.value if isinstance(value, Enum) else value
     if isinstance(value, _Form):
         return value
     if isinstance(value, list | tuple):
-        return list(value)
+        return list(container)
     if isinstance(value, Mapping):
-        return _Form(__dict__=sorted(([k, v] for k, v in value.items()), key=_sort_key))
+        return _Form(__dict__=sorted(([k, v] for k, v in container.items()), key=_sort_key))
     for kinds, form in _FORMS:
         if isinstance(value, kinds):
             return form(value)
@@ -277,14 +280,17 @@ def _to_text_iteratively(value: Any) -> str:
         text, item = todo.pop()
         if text is not None:
             parts.append(text)
-        elif isinstance(item, dict | list):
-            named = isinstance(item, dict)
-            places = sorted(item) if named else range(len(item))
-            todo.append(("}" if named else "]", None))
-            for n, place in reversed(list(enumerate(places))):
-                label = f"{quote_json(place)}:" if named else ""
-                todo += [(None, item[place]), (f",{label}" if n else label, None)]
-            parts.append("{" if named else "[")
+        elif is_object(item):
+            todo.append(("}", None))
+            for n, name in reversed(list(enumerate(sorted(item)))):
+                label = f"{quote_json(name)}:"
+                todo += [(None, item[name]), (f",{label}" if n else label, None)]
+            parts.append("{")
+        elif is_list(item):
+            todo.append(("]", None))
+            for n, element in reversed(list(enumerate(item))):
+                todo += [(None, element), ("," if n else "", None)]
+            parts.append("[")
         else:
             parts.append(json.dumps(item))
     return "".join(parts)

@@ -24,6 +24,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from windlass._json import encode
+from windlass._narrow import is_list, is_object, is_tuple
 from windlass._run import Scope, current_scope
 
 # Of one call, or of the body, in one run.
@@ -138,10 +139,10 @@ def _is_left_out(scope: Scope) -> bool:
 
 def _leaves(value: Any) -> Iterable[str]:
     """Yields the texts and numbers in a JSON value."""
-    if isinstance(value, dict):
+    if is_object(value):
         for member in value.values():
             yield from _leaves(member)
-    elif isinstance(value, (list, tuple)):
+    elif is_list(value) or is_tuple(value):
         for element in value:
             yield from _leaves(element)
     elif isinstance(value, (str, int, float)) and not isinstance(value, bool):

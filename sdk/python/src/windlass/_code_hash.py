@@ -22,16 +22,17 @@ def code_hash(func: Callable[..., Any]) -> str:
 
 
 def _to_text(value: Any) -> str:
+    container: Any = value
     if isinstance(value, CodeType):
         parts = (value.co_code, value.co_consts, value.co_names, value.co_varnames)
         return f"code({_to_text((*parts, value.co_freevars))})"
     if isinstance(value, tuple | list):
-        return f"[{','.join(_to_text(item) for item in value)}]"
+        return f"[{','.join(_to_text(item) for item in container)}]"
     if isinstance(value, dict):
-        return f"{{{','.join(f'{key!r}:{_to_text(item)}' for key, item in value.items())}}}"
+        return f"{{{','.join(f'{key!r}:{_to_text(item)}' for key, item in container.items())}}}"
     if isinstance(value, set | frozenset):
         # The order of a set differs between processes.
-        return f"set({','.join(sorted(_to_text(item) for item in value))})"
+        return f"set({','.join(sorted(_to_text(item) for item in container))})"
     if value is None or isinstance(value, str | bytes | int | float | complex):
         return f"{type(value).__name__}:{value!r}"
     # The representation of other objects may contain their address.

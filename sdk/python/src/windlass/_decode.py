@@ -7,7 +7,7 @@ import types
 import typing
 from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import PurePath
-from typing import Annotated, Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, cast, get_args, get_origin
 
 import msgspec
 
@@ -126,7 +126,8 @@ def _decode_custom(kind: type, value: Any) -> Any:
         return value
     if issubclass(kind, PurePath) and isinstance(value, str):
         return kind(value)
-    if callable(validate := getattr(kind, "model_validate", None)):  # pydantic
+    validate: Any = getattr(cast("Any", kind), "model_validate", None)
+    if callable(validate):  # pydantic
         return validate(value)
     raise TypeError(
         f"{kind.__qualname__} has no JSON form; use a dataclass or windlass.values.register"
@@ -134,7 +135,7 @@ def _decode_custom(kind: type, value: Any) -> Any:
 
 
 def _decode_union(kind: type[_OneOf], value: Any) -> Any:
-    errors = []
+    errors: list[str] = []
     for arm in kind.arms:
         try:
             return _convert(value, arm)

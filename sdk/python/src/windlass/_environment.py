@@ -72,7 +72,9 @@ class Environment:
     random: Any = random
     uuid4: Callable[[], uuid.UUID] = uuid.uuid4
     cache: TaskCache = field(default_factory=ResultCache)
-    bodies: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    bodies: Mapping[Callable[..., Any], Callable[..., Any]] = field(
+        default_factory=dict[Callable[..., Any], Callable[..., Any]]
+    )
     on_call: Callable[[str, str], None] = _ignore
     on_body: Callable[[str], None] = _ignore
     hold: Callable[[str], Awaitable[None]] | None = None

@@ -19,6 +19,7 @@ from typing import Any
 
 from windlass import errors
 from windlass._json import encode
+from windlass._narrow import is_object
 from windlass.errors import (
     ExecutionError,
     RecordedError,
@@ -177,13 +178,17 @@ def _find_module(name: Any) -> Mapping[str, Any]:
         return {}
 
 
+def _message_of(error: ExecutionError) -> str:
+    return error.message
+
+
 @lru_cache(256)
 def _combine(user_class: Any) -> type[ExecutionError]:
     """Returns a class of which both `except ExecutionError` and `except user_class` are true."""
     if not issubclass(user_class, Exception):
         return ExecutionError
     try:
-        members = {"__module__": errors.__name__, "__str__": lambda error: error.message}
+        members = {"__module__": errors.__name__, "__str__": _message_of}
         return type("ExecutionError", (ExecutionError, user_class), members)
     except TypeError:  # for example a class that forbids subclasses
         return ExecutionError
@@ -192,14 +197,15 @@ def _combine(user_class: Any) -> type[ExecutionError]:
 def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
     """Creates the exception from its arguments, as pickle does, or without its `__init__`."""
     args = failure.get("args")
-    error = None
+    error: Any = None
     if isinstance(args, list):
         with suppress(Exception):
             error = kind(*args)
     if error is None or list(error.args) != args:
         error = kind.__new__(kind)
         error.args = (message,)
-    attributes = failure.get("attributes")
-    vars(error).update(attributes if isinstance(attributes, dict) else {})
+    attributes: Any = failure.get("attributes")
+    if is_object(attributes):
+        error.__dict__.update(attributes)
     error.__windlass_failure__ = failure
     return error

@@ -76,12 +76,14 @@ def convert_nested(value: Any, form: Callable[[Any], Any], max_levels: int) -> A
     todo: list[tuple[Any, Any, int]] = [(root, 0, 0)]
     while todo:
         holder, place, level = todo.pop()
-        converted = holder[place] = form(holder[place])
+        container: Any = (converted := form(holder[place]))
+        holder[place] = converted
         if isinstance(converted, dict | list):
             if level == max_levels:
                 raise RecursionError(TOO_DEEP)
-            items = converted.items() if isinstance(converted, dict) else enumerate(converted)
-            todo += [(converted, at, level + 1) for at, item in items if type(item) not in _SCALARS]
+            is_dict = isinstance(converted, dict)
+            items: Any = container.items() if is_dict else enumerate(container)
+            todo += [(container, at, level + 1) for at, item in items if type(item) not in _SCALARS]
     return root[0]
 
 
@@ -193,12 +195,13 @@ def _skip(text: str, at: int) -> int:
 
 
 def _to_plain(value: Any, form: Callable[[Any], Any]) -> Any:
-    def convert(item: Any) -> Any:
+    def convert(value: Any) -> Any:
+        item = container = value
         while not (item is None or isinstance(item, str | int | float | dict | list | tuple)):
-            item = form(item)
+            item = container = form(container)
         if isinstance(item, dict):
-            return {_to_key(key): part for key, part in item.items()}
-        return list(item) if isinstance(item, list | tuple) else item
+            return {_to_key(key): part for key, part in container.items()}
+        return list(container) if isinstance(item, list | tuple) else container
 
     return convert_nested(value, convert, MAX_LEVELS)
 

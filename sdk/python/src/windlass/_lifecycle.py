@@ -26,6 +26,7 @@ from windlass.errors import (
     UnserializableError,
     WorkerProcessCrashed,
     find_pause,
+    is_group,
 )
 
 Body = Callable[[], Awaitable[Any]]
@@ -112,7 +113,7 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
         error = error.error
     if isinstance(error, asyncio.CancelledError) and is_cancel_requested(run):
         return E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED
-    if isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
+    if is_group(error) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if not isinstance(error, Exception):
         error = ExecutionError(message=f"user code raised {type(error).__name__}: {error}")

@@ -49,6 +49,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
 
+from windlass._narrow import is_object
 from windlass._recorded_calls import RecordedCall, hash_scope, list_recorded_calls, scope_of
 from windlass._replay import Replay
 from windlass._resumes import Recorder, record_resumed
@@ -78,6 +79,7 @@ class GuardedRun(Recorder, Protocol):
     @property
     def is_cancelled(self) -> bool:
         """True once cancellation of the execution was requested."""
+        ...
 
 
 class MismatchGuard:
@@ -238,7 +240,7 @@ class MismatchGuard:
 
     def _apply_decision(self, pause_id: str, value: Any) -> None:
         """Gives up the calls of a mismatch that was resumed with `continue`."""
-        if self._run.replay.find_plain(pause_id) != "continue" or not isinstance(value, dict):
+        if self._run.replay.find_plain(pause_id) != "continue" or not is_object(value):
             return
         for call_id in value.get("unrequested") or ():
             scope = scope_of(call_id)

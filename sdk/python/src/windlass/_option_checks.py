@@ -51,19 +51,21 @@ def check_name(value: Any) -> None:
 
 def check_texts(name: str, value: Any) -> None:
     """Refuses everything but a sequence of text, above all a single text."""
+    items: Any = value
     if (
         isinstance(value, str)
         or not isinstance(value, Sequence)
-        or not all(isinstance(item, str) for item in value)
+        or not all(isinstance(item, str) for item in items)
     ):
         raise TypeError(f"{name} must be a list of text, not {value!r}")
 
 
 def check_labels(name: str, value: Any) -> None:
     """Refuses everything but None and a mapping whose keys and values have one text."""
+    labels: Any = value
     if value is not None and not (
         isinstance(value, Mapping)
-        and all(isinstance(part, str | int | float) for item in value.items() for part in item)
+        and all(isinstance(part, str | int | float) for item in labels.items() for part in item)
     ):
         raise TypeError(f"{name} must be a mapping of text to text, not {value!r}")
 

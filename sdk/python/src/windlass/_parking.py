@@ -39,7 +39,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -127,6 +127,7 @@ class Parkable(Protocol):
 
     def owns(self, context: contextvars.Context) -> bool:
         """Returns true if code in this context belongs to the run."""
+        ...
 
 
 class Parking:
@@ -159,7 +160,7 @@ class Parking:
         self._claimed = self._server_time(), asyncio.get_running_loop().time()
 
     @contextmanager
-    def busy(self, func: Callable[..., Any], *, has_limit: bool) -> Iterator[None]:
+    def busy(self, func: Callable[..., Any], *, has_limit: bool) -> Generator[None, None, None]:
         """Counts a task while it runs, unless its function only awaits and has no time limit."""
         if not has_limit and getattr(func, "__windlass_only_awaits__", False):
             yield
@@ -241,7 +242,7 @@ class Parking:
         self._on_change()
 
     @contextmanager
-    def _waiting(self, wait: _Wait) -> Iterator[None]:
+    def _waiting(self, wait: _Wait) -> Generator[None, None, None]:
         self._waits.add(wait)
         self._on_change()
         try:

@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
+from windlass._narrow import class_of, is_object
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import describe_error
 
@@ -40,14 +41,16 @@ def to_json_form(value: Any) -> Any:
     for kinds, form in _FORMS:
         if isinstance(value, kinds):
             return form(value)
-    if callable(getattr(type(value), "model_dump", None)):  # pydantic
+    value_class: Any = class_of(value)
+    if callable(getattr(value_class, "model_dump", None)):  # pydantic
         return value.model_dump(mode="json", by_alias=True)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-    if (fields := getattr(type(value), "__attrs_attrs__", None)) is not None:
+    if (fields := getattr(value_class, "__attrs_attrs__", None)) is not None:
         return {field.name: getattr(value, field.name) for field in fields}
-    if callable(getattr(type(value), "tolist", None)):  # arrays and numbers of numpy
-        return value.tolist()
+    if callable(getattr(value_class, "tolist", None)):  # arrays and numbers of numpy
+        array: Any = value
+        return array.tolist()
     if hasattr(value, "__dict__") and not isinstance(value, _WITHOUT_FORM):
         return vars(value)
     raise TypeError(f"a value of the type {type(value).__qualname__} has no JSON form")
@@ -79,17 +82,18 @@ def find_refused(value: Any) -> str | None:
     todo: list[tuple[str, Any]] = [("$", value)]
     while todo:
         place, item = todo.pop()
+        container = item
         try:
             while not isinstance(item, _PLAIN):
-                item = to_json_form(item)
+                item = container = to_json_form(container)
         except Exception as error:
             return f"{place}: {error}"
         if isinstance(item, float) and item - item != 0:
             return f"{place}: JSON has no NaN and no infinite numbers; use None or a string instead"
-        if isinstance(item, dict):
+        if is_object(item):
             todo += reversed([(f"{place}.{key}", part) for key, part in item.items()])
         elif isinstance(item, list | tuple):
-            todo += reversed([(f"{place}[{n}]", part) for n, part in enumerate(item)])
+            todo += reversed([(f"{place}[{n}]", part) for n, part in enumerate(container)])
     return None
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+from windlass._narrow import is_tuple
 from windlass._option_checks import check_count, check_number, to_seconds
 from windlass.errors import NonRetryable, root_cause
 
@@ -121,6 +122,7 @@ class Cache:
 
 def _check_classes(name: str, value: Any) -> None:
     """Refuses everything but an exception class and a tuple of them."""
-    for kind in value if isinstance(value, tuple) else (value,):
+    kinds = value if is_tuple(value) else (value,)
+    for kind in kinds:
         if not isinstance(kind, type) or not issubclass(kind, BaseException):
             raise TypeError(f"{name} must be an exception class or a tuple of them, not {value!r}")

@@ -110,6 +110,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from windlass._narrow import is_object
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.output_storage import parse_reference
@@ -226,17 +227,18 @@ class Replay:
             case E.WORKFLOW_PAUSED:
                 # A body belongs to the pause of the last run, not to a later one.
                 self.resume = None
-                name = value.get("name") if isinstance(value, dict) else None
-                self._pausing = self._pauses.get(str(name))
+                self._pausing = self._pauses.get(str(_member(value, "name", None)))
                 self.paused_version = _member(value, "version", None)
             case E.WORKFLOW_RESUMING:
                 self.resume = Resume(value, self._pausing, self._resume_text)
             case E.WORKFLOW_RESUMED if self.resume:
                 self.resume = replace(self.resume, is_recorded=True)
+            case _:
+                pass
 
     def _apply_task(self, type: str, call_id: str, value: Any, time: str) -> None:
         match type:
-            case E.TASK_STARTED if isinstance(value, dict) and HEARTBEAT in value:
+            case E.TASK_STARTED if is_object(value) and HEARTBEAT in value:
                 self._heartbeats[call_id] = value[HEARTBEAT]
             case E.TASK_COMPLETED:
                 self._outcomes[call_id] = Completed(value)
@@ -259,13 +261,15 @@ class Replay:
                 self._results[call_id] = _member(value, "output", None)
             case E.TASK_FALLBACK_COMPLETED:
                 self._results[call_id] = value
+            case _:
+                pass
 
 
 def _to_failed(value: Any) -> Failed:
     reference = parse_reference(value)
     recorded = reference.metadata.get("value") if reference else value
-    return Failed(recorded if isinstance(recorded, dict) else {})
+    return Failed(recorded if is_object(recorded) else {})
 
 
 def _member(value: Any, name: str, default: Any) -> Any:
-    return value.get(name, default) if isinstance(value, dict) else default
+    return value.get(name, default) if is_object(value) else default

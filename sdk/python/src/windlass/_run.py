@@ -229,7 +229,9 @@ class Run:
             self._append(entry)
 
     def _append(self, entry: Entry) -> None:
-        self.context._append(entry.event, entry.state)
+        self.context._append(  # pyright: ignore[reportPrivateUsage]
+            entry.event, entry.state
+        )
         # Transient runs record only their start and their end.
         if not (self.is_transient and entry.event.type.startswith("TASK_")):
             self._journal.record(entry)

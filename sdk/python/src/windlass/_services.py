@@ -81,21 +81,25 @@ class Services(Protocol):
         self, names: Sequence[str], *, previous: bool = False
     ) -> dict[str, Any]:
         """Returns the values, or the previous values, of secrets that the workflow declares."""
+        ...
 
     async def fetch_configs(self, names: Sequence[str]) -> dict[str, Any]:
         """Returns the values of configs."""
+        ...
 
     async def authorize_task(self, task_name: str) -> None:
         """Returns if the task may run. Raises TaskAuthorizationError otherwise."""
 
     async def request_approval(self, call_id: str, task_name: str) -> str:
         """Requests approval of a call; returns `created`, `exists`, `granted` or `cancelled`."""
+        ...
 
     async def find_approval(self, call_id: str) -> Approval | None:
         """Returns the approval of a call, or None if none was requested."""
 
     async def start_workflow(self, nested: NestedRun) -> str:
         """Starts another workflow; returns its execution id."""
+        ...
 
     async def run_workflow(self, nested: NestedRun, *, fails_if_paused: bool) -> Any:
         """Runs another workflow and returns its output.

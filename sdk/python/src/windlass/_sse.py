@@ -40,7 +40,7 @@ class Decoder:
     def feed(self, chunk: bytes) -> list[Frame]:
         """Returns the frames that end in this chunk. Raises FrameTooLarge."""
         self._buffer += chunk
-        frames = []
+        frames: list[Frame] = []
         start = 0
         # The part before `_scanned` has no line end and is not scanned again.
         at = self._scanned

@@ -143,7 +143,7 @@ class TaskCall(Coroutine[Any, Any, R_co], Generic[R_co]):
 
 def find_caller() -> str:
     """Returns file and line of the innermost code outside of this package."""
-    frame: FrameType | None = sys._getframe(2)
+    frame: FrameType | None = sys._getframe(2)  # pyright: ignore[reportPrivateUsage]
     while frame and frame.f_globals.get("__name__", "").startswith("windlass."):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}" if frame else "an unknown place"

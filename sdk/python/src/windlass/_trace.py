@@ -7,7 +7,7 @@ import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -105,7 +105,7 @@ class Trace:
         self.record = record
 
     @contextmanager
-    def span(self, name: str, attributes: Attributes) -> Iterator[None]:
+    def span(self, name: str, attributes: Attributes) -> Generator[None, None, None]:
         """Records a span for the enclosed code, below that of the calling code.
 
         If the process has imported the API of OpenTelemetry, the span is its current one.

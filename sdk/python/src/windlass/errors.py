@@ -38,7 +38,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeGuard
 
 
 class ExecutionError(Exception):
@@ -251,11 +251,16 @@ class ExecutionStopped(BaseException):
         self.error = error
 
 
+def is_group(error: BaseException) -> TypeGuard[BaseExceptionGroup[BaseException]]:
+    """Returns True for an exception of several."""
+    return isinstance(error, BaseExceptionGroup)
+
+
 def find_pause(error: BaseException) -> PauseRequested | None:
     """Returns the pause in an exception: itself, or one that a TaskGroup has wrapped."""
     if isinstance(error, PauseRequested):
         return error
-    if isinstance(error, BaseExceptionGroup):
+    if is_group(error):
         return next((pause for inner in error.exceptions if (pause := find_pause(inner))), None)
     return None
 

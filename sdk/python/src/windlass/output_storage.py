@@ -14,6 +14,7 @@ from uuid import uuid4
 
 from windlass._json import encode, quote_json
 from windlass._namespace import current_namespace, namespace_folder
+from windlass._narrow import is_object
 from windlass._private_files import make_private_folder, shared_key, write_private_file
 from windlass.errors import UnserializableError
 
@@ -40,7 +41,7 @@ class OutputStorageReference:
 
     storage_type: str
     reference_id: str
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the reference as the log holds it."""
@@ -202,6 +203,6 @@ def _pickled(value: Any) -> bytes:
 
 def parse_reference(value: Any) -> OutputStorageReference | None:
     """Returns an event's value as a reference, or None if it is a plain value."""
-    if isinstance(value, dict) and value.keys() == _MEMBERS and isinstance(value["metadata"], dict):
+    if is_object(value) and value.keys() == _MEMBERS and isinstance(value["metadata"], dict):
         return OutputStorageReference(**value)
     return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import copy
 from functools import partial, update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack, overload
+from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack, cast, overload
 
 from windlass._branches import check_limit, close_unawaited, run_branches
 from windlass._decode import Decoder, result_decoder
@@ -48,17 +48,18 @@ class Task(Generic[P, R]):
     ) -> None:
         update_wrapper(self, func)
         self._kind = type(func)
+        inner: Callable[..., Any] = func
         if isinstance(func, classmethod | staticmethod):
-            func = func.__func__
-        self.func: Callable[..., Any] = func
+            inner = cast("Any", func).__func__
+        self.func = inner
         self.options = options
-        self.name = options.name or str(getattr(func, "__name__", type(func).__name__))
+        self.name = options.name or str(getattr(inner, "__name__", type(inner).__name__))
         self._receiver: tuple[Any, ...] = ()
         self._decode = decode
         self._decoder: Decoder | None = None
         self._procedure = procedure
-        self._signature = Signature(func)
-        check_task(func, options)
+        self._signature = Signature(inner)
+        check_task(inner, options)
 
     @overload
     def __get__(self, instance: None, owner: type) -> Task[P, R]: ...
@@ -101,7 +102,11 @@ class Task(Generic[P, R]):
         return changed
 
     async def map(
-        self: Callable[[A], Awaitable[R2]], items: Iterable[A], *, limit: int | None = None
+        # A function of one parameter, or of more with defaults.
+        self: Callable[[A], Awaitable[R2]],  # pyright: ignore[reportGeneralTypeIssues]
+        items: Iterable[A],
+        *,
+        limit: int | None = None,
     ) -> list[R2]:
         """Calls the task once per item, concurrently; returns the results in item order.
 

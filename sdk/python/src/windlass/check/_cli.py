@@ -13,12 +13,15 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from windlass._sources import list_workflows
 from windlass.check._lint import lint
 from windlass.testing._comparison import ReplayReport, compare
 from windlass.workflow import Workflow
+
+if TYPE_CHECKING:
+    from windlass.client import ExecutionRow
 
 UNFINISHED = (
     "PAUSED",
@@ -147,7 +150,7 @@ async def _list_unfinished(
     client: Any, workflows: Sequence[Workflow[Any, Any]], limit: int
 ) -> list[str]:
     """Returns the ids of the newest unfinished executions of the workflows, newest first."""
-    rows = []
+    rows: list[ExecutionRow] = []
     for workflow, state in itertools.product(workflows, UNFINISHED):
         count = 0
         async for row in client.executions(workflow, state=state, page_size=min(PAGE, limit)):
@@ -162,7 +165,7 @@ async def _list_unfinished(
 
 def load_file(path: Path) -> ModuleType:
     """Imports a file as a module, as a worker would: modules next to it are not found."""
-    import windlass.compat  # noqa: F401
+    importlib.import_module("windlass.compat")
 
     spec = importlib.util.spec_from_file_location("windlass_checked_source", path)
     if spec is None or spec.loader is None:

@@ -9,7 +9,7 @@ therefore runs the asynchronous client in a thread of its own.
 """
 
 try:
-    import aiohttp as _aiohttp  # noqa: F401
+    import aiohttp as _aiohttp  # noqa: F401  # pyright: ignore[reportUnusedImport]
 except ImportError as error:
     raise ImportError("the client needs an HTTP library: pip install windlass[client]") from error
 

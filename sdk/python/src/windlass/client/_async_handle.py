@@ -13,6 +13,7 @@ from urllib.parse import quote
 from windlass._backoff import backoff
 from windlass._failures import restore_failure
 from windlass._json import encode
+from windlass._narrow import is_object
 from windlass._payloads import Payloads
 from windlass._sse import Decoder
 from windlass.client._errors import (
@@ -165,13 +166,15 @@ class AsyncHandle(Generic[O_co]):
             case "COMPLETED":
                 return self._decode(output)
             case "FAILED":
-                failure = output if isinstance(output, dict) else {"message": str(output)}
+                failure = output if is_object(output) else {"message": str(output)}
                 error = restore_failure(failure, self._names)
                 if failure.get("traceback"):
                     error.add_note(str(failure["traceback"]))
                 raise error
             case "PAUSED":
                 await self._raise_paused()
+            case _:
+                pass
         raise ExecutionCancelledError(self.execution_id)
 
     async def _await_end(self, wait_paused: bool) -> dict[str, Any]:
@@ -189,7 +192,7 @@ class AsyncHandle(Generic[O_co]):
 
     async def _raise_paused(self) -> NoReturn:
         values = [event.value for event in await self.events() if event.type == E.WORKFLOW_PAUSED]
-        last = values[-1] if values and isinstance(values[-1], dict) else {}
+        last = values[-1] if values and is_object(values[-1]) else {}
         raise ExecutionPausedError(self.execution_id, last.get("name"), last.get("output"))
 
     async def _follow(self, last_id: str) -> AsyncIterator[tuple[str, ExecutionEvent]]:
@@ -201,7 +204,7 @@ class AsyncHandle(Generic[O_co]):
         async with self._transport.stream(path, headers) as chunks:
             async for chunk in chunks:
                 for frame in decoder.feed(chunk):
-                    members = json.loads(frame.data) if frame.data else {}
+                    members: dict[str, Any] = json.loads(frame.data) if frame.data else {}
                     if "type" in members:
                         event = ExecutionEvent.from_wire(self._payloads.unwrap_value(members))
                         yield frame.id, event
@@ -226,11 +229,11 @@ class AsyncHandle(Generic[O_co]):
     async def _read(self, *, detailed: bool = False) -> dict[str, Any]:
         query = {"detailed": "true"} if detailed else None
         path = f"/executions/{self.execution_id}"
-        execution = await self._transport.request("GET", path, query=query)
-        if not isinstance(execution, dict) or "state" not in execution:
+        answer = await self._transport.request("GET", path, query=query)
+        if not is_object(answer) or "state" not in answer:
             raise ClientError(f"GET {path} was answered with something but an execution")
-        self._path = workflow_path(execution["workflow_namespace"], execution["workflow_name"])
-        return execution
+        self._path = workflow_path(answer["workflow_namespace"], answer["workflow_name"])
+        return answer
 
 
 def workflow_path(namespace: str, name: str) -> str:

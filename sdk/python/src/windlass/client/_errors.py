@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from windlass._narrow import is_list, is_object
 from windlass.errors import ExecutionError
 
 
@@ -36,7 +37,7 @@ class InvalidRequestError(ClientError):
     @property
     def problems(self) -> list[dict[str, Any]]:
         """Problems as `{"loc": [...], "msg": ..., "type": ...}`."""
-        return self.detail if isinstance(self.detail, list) else []
+        return self.detail if is_list(self.detail) else []
 
 
 class NotAuthenticatedError(ClientError):
@@ -97,12 +98,12 @@ def to_error(method: str, path: str, status: int, detail: Any) -> ClientError:
 
 
 def _to_text(detail: Any) -> str:
-    if isinstance(detail, dict) and "message" in detail:
+    if is_object(detail) and "message" in detail:
         return str(detail["message"])
-    if isinstance(detail, list):
+    if is_list(detail):
         return "; ".join(
             f"{'.'.join(map(str, problem.get('loc', ())))}: {problem.get('msg')}"
             for problem in detail
-            if isinstance(problem, dict)
+            if is_object(problem)
         )
     return str(detail)

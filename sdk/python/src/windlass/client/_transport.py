@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,6 +21,7 @@ from yarl import URL
 
 from windlass._backoff import backoff
 from windlass._encryption import require_encryption
+from windlass._narrow import is_object
 from windlass.client._errors import ClientError, UnavailableError, to_error
 
 FIRST_DELAY_S = 0.1
@@ -91,7 +92,7 @@ class Transport:
     @asynccontextmanager
     async def stream(
         self, path: str, headers: Mapping[str, str]
-    ) -> AsyncIterator[AsyncIterator[bytes]]:
+    ) -> AsyncGenerator[AsyncIterator[bytes], None]:
         """Opens an event stream; yields the iterator of its chunks. Raises ClientError."""
         idle = aiohttp.ClientTimeout(total=None, sock_read=max(60.0, self._options.timeout_s))
         url = URL(f"{self._base}{path}", encoded=True)
@@ -197,7 +198,7 @@ def _read_detail(content: bytes) -> Any:
         answer = json.loads(content)
     except (ValueError, RecursionError):
         return content[:2000].decode(errors="replace")
-    return answer.get("detail", answer) if isinstance(answer, dict) else answer
+    return answer.get("detail", answer) if is_object(answer) else answer
 
 
 def _read_retry_after(headers: Mapping[str, str]) -> float:

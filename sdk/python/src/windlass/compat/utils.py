@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from windlass._awaitables import maybe_awaitable
+from windlass._narrow import is_list, is_object
 from windlass._plain import to_json_form
 from windlass.domain.execution_context import ExecutionContext
 
@@ -53,13 +54,14 @@ def is_hashable(value: Any) -> bool:
 
 def make_hashable(value: Any) -> Hashable:
     """Returns a hashable copy: mappings and lists as tuples, sets as frozensets, others as text."""
-    if isinstance(value, dict):
+    anything = value
+    if is_object(value):
         pairs = [(key, make_hashable(item)) for key, item in value.items()]
         return tuple(sorted(pairs, key=repr))
-    if isinstance(value, list):
+    if is_list(value):
         return tuple(make_hashable(item) for item in value)
     if isinstance(value, set):
-        return frozenset(make_hashable(item) for item in value)
+        return frozenset(map(make_hashable, anything))
     return value if is_hashable(value) else str(value)
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextvars import Token
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, cast
 
 from windlass._policies import Retry
 from windlass._run import Run, Scope, current_scope, require_scope
@@ -58,7 +58,7 @@ class Saga:
                 "undo.add is called in a task or in a call of first, which do not run again after "
                 "a crash; call it in the block of the saga"
             )
-        self._compensations.append((compensation, args, kwargs))
+        self._compensations.append((cast("Task[..., Any]", compensation), args, kwargs))
 
     async def __aenter__(self) -> Saga:
         if self._scope is not None:
@@ -101,7 +101,7 @@ class Saga:
             await asyncio.wait(set(self._branches))
         self._has_ended = True
         current_scope.set(replace(outer, path=self._path, is_compensating=True))
-        failures = []
+        failures: list[str] = []
         for task, args, kwargs in reversed(self._compensations):
             has_retries = task.options.retry_policy.attempts > 1
             call = (task if has_retries else task.with_options(retry=self._retry))(*args, **kwargs)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from windlass._mismatch import PAUSE_NAME
+from windlass._narrow import is_object
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.output_storage import parse_reference
@@ -86,9 +87,11 @@ async def assert_deterministic(
     random.seed("another seed")
     try:
         with Engine(start=START + timedelta(days=1000), seed=1) as engine:
-            engine.environment = replace(
-                engine.environment, on_call=lambda call_id, place: calls.append((call_id, place))
-            )
+
+            def on_call(call_id: str, place: str) -> None:
+                calls.append((call_id, place))
+
+            engine.environment = replace(engine.environment, on_call=on_call)
             if setup:
                 setup(engine)
             await _finish(engine, workflow, input, resumes, whole.events[:-1])
@@ -114,9 +117,11 @@ async def _run(
     # The other worker continues when the last event was recorded.
     start = datetime.fromisoformat(prefix[-1].time) if prefix else START
     with Engine(start=start) as engine:
-        engine.environment = replace(
-            engine.environment, on_body=lambda call_id: bodies.update([call_id])
-        )
+
+        def on_body(call_id: str) -> None:
+            bodies[call_id] += 1
+
+        engine.environment = replace(engine.environment, on_body=on_body)
         if setup:
             setup(engine)
         execution = await _finish(engine, workflow, input, resumes, prefix)
@@ -185,20 +190,20 @@ def _compare(whole: _Pass, continued: _Pass, cut: int) -> None:
 
 def _outcomes(events: Sequence[ExecutionEvent]) -> Mapping[str, str]:
     """Returns the outcome of each call, without the traceback, which shows other lines."""
-    outcomes = {}
+    outcomes: dict[str, str] = {}
     for event in events:
         if event.type in _OUTCOMES:
             value = event.value
             failed = event.type != E.TASK_COMPLETED
-            if failed and isinstance(value, dict):
-                value = value.get("metadata", {}).get("value", value)
-                value = {name: value.get(name) for name in ("type", "message")}
+            if failed and is_object(value):
+                members = value.get("metadata", {}).get("value", value)
+                value = {name: members.get(name) for name in ("type", "message")}
             outcomes[event.source_id] = f"{event.type} {_canonical(value)}"
     return outcomes
 
 
 def _canonical(value: Any) -> str:
-    if isinstance(value, dict) and "traceback" in value:
+    if is_object(value) and "traceback" in value:
         value = {name: value.get(name) for name in ("type", "message")}
     reference = parse_reference(value)
     if reference is not None and reference.storage_type != "inline":

@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from windlass._mismatch import PAUSE_NAME, MismatchGuard
+from windlass._narrow import is_object
 from windlass._recorded_calls import RecordedCall, list_recorded_calls
 from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
@@ -120,8 +121,9 @@ class _Comparison:
     def find_difference(self) -> tuple[int | None, str]:
         calls = list_recorded_calls(self.log)
         execution = self.execution
-        if execution.paused_on == PAUSE_NAME and isinstance(execution.pause_output, dict):
-            recorded, new = execution.pause_output["recorded"], execution.pause_output["new"]
+        output = execution.pause_output
+        if execution.paused_on == PAUSE_NAME and is_object(output):
+            recorded, new = output["recorded"], output["new"]
             step = recorded.get("step")
             name = f"{recorded['name']} ({recorded['call_id']})"
             made = f"{new['name']} at {new['place']}"

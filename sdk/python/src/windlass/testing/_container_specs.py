@@ -28,8 +28,8 @@ class ContainerSpec:
 
     image: str
     alias: str
-    command: list[str] = field(default_factory=list)
-    environment: Mapping[str, str] = field(default_factory=dict)
+    command: list[str] = field(default_factory=list[str])
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
     tmpfs: str | None = None
     ready_message: str | None = None
     ready_times: int = 1

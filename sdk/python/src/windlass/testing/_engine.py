@@ -21,6 +21,7 @@ from windlass._failures import restore_failure
 from windlass._json import encode, loads
 from windlass._lifecycle import advance_execution
 from windlass._local_lines import LogLine
+from windlass._narrow import is_object
 from windlass._option_checks import to_seconds
 from windlass._parking import WakeCondition
 from windlass._run import Run
@@ -117,6 +118,8 @@ class Execution:
                 error = restore_failure(self.output, getattr(self.workflow.func, "__globals__", {}))
                 error.add_note(str(self.output.get("traceback") or ""))
                 raise error
+            case _:
+                pass
         where = f" on {self.paused_on!r}" if self.paused_on else ""
         raise AssertionError(f"the execution has not completed: it is {self.state}{where}")
 
@@ -136,14 +139,14 @@ class Execution:
         """Approves every approval that the execution has requested or will request."""
         awaited = self.pause_output
         call_ids = set(self.approvals)
-        if isinstance(awaited, dict) and "task_call_id" in awaited:
+        if is_object(awaited) and "task_call_id" in awaited:
             call_ids.add(awaited["task_call_id"])
         for call_id in call_ids:
             self.approvals[call_id] = Approval("approved", call_id, None, "approver", "test")
 
     async def cancel(self) -> None:
         """Cancels the execution."""
-        await self._engine.run_in_loop(self._cancel)
+        await self._engine.run_in_loop(self.request_cancel)
 
     def begin(self) -> None:
         """Starts a run from the log. Called in the engine's loop."""
@@ -223,7 +226,8 @@ class Execution:
         self.approvals[pending[0]] = Approval(status, pending[0], None, by, "test", reason)
         self._resume(None)
 
-    def _cancel(self) -> None:
+    def request_cancel(self) -> None:
+        """Cancels the execution, in the loop of its engine."""
         if self.ended.is_set():
             return
         is_unclaimed = self._run is None
@@ -441,12 +445,12 @@ class Engine:
         """Cancels a sub-workflow, unless it has ended. Called in the engine's loop."""
         for child in self._children.values():
             if child.execution_id == execution_id:
-                child._cancel()
+                child.request_cancel()
 
     def cancel_children(self, parent: Execution) -> None:
         """Cancels the sub-workflows that end with an execution. Called in the engine's loop."""
         for child in [child for child, of in self._parents.items() if of is parent]:
-            child._cancel()
+            child.request_cancel()
 
     async def run_in_loop(self, func: Callable[[], T]) -> T:
         """Calls a function in the engine's loop and waits until the loop is idle."""

@@ -52,6 +52,7 @@ class Host(Protocol):
 
     def start_child(self, workflow: Any, input: Any, key: str, parent: Any) -> Child:
         """Starts a sub-workflow, once for each key; a cancel of `parent` cancels it."""
+        ...
 
     def cancel_child(self, execution_id: str) -> None:
         """Cancels a sub-workflow, unless it has ended."""

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any
+from typing import Any, cast
 
 # Limit for code that never becomes idle, such as an endless loop.
 HANG_S = 60.0
@@ -73,7 +73,7 @@ class _Loop(asyncio.SelectorEventLoop):
         if len(self._waiting.get_map()) > 1 and self._await_network(timeout):
             return True
         if timeout is not None:
-            timers: list[asyncio.TimerHandle] = self._scheduled  # type: ignore[attr-defined]
+            timers: list[asyncio.TimerHandle] = cast("Any", self)._scheduled
             next_at = timers[0].when() if timers else self.now + timeout
             if next_at <= self.limit:
                 # After a year, the loop's clock resolution is less than the rounding of the time:

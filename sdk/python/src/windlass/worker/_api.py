@@ -37,12 +37,14 @@ class Api(Protocol):
     @property
     def authorizes_tasks(self) -> bool:
         """True if the server requires an authorization check before each task."""
+        ...
 
     async def claim(self, execution_id: str, generation: str | None = None) -> Claim:
         """Claims an execution for this worker. Repeating it returns the same claim.
 
         With `generation`, it is refused unless that is the current claim generation.
         """
+        ...
 
     def adopt(self, claim: Claim) -> None:
         """Takes the credential of an execution that is claimed by its first checkpoint."""
@@ -79,6 +81,7 @@ class Api(Protocol):
     @property
     def stores_lines(self) -> bool:
         """True if the server stores what workflows write."""
+        ...
 
     @property
     def stores_lines_of_checkpoints(self) -> bool:
@@ -94,15 +97,18 @@ class Api(Protocol):
         self, execution_id: str, names: Sequence[str], *, previous: bool = False
     ) -> dict[str, Any]:
         """Returns the values, or the previous values, of secrets that the workflow declares."""
+        ...
 
     async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         """Returns the values of configs that the workflow may use."""
+        ...
 
     async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
         """Returns if the execution's token permits the task; raises Refused otherwise."""
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         """Requests approval of a call; returns the status."""
+        ...
 
     async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         """Returns the approval of a call, or None if none was requested."""
@@ -117,3 +123,4 @@ class Api(Protocol):
 
         `path` is what follows `/workflows/` in the URL of the run.
         """
+        ...

@@ -56,7 +56,7 @@ def hide_token(arguments: argparse.Namespace, environment: Mapping[str, str]) ->
 
 
 def _without_token(command: list[str]) -> list[str]:
-    kept = []
+    kept: list[str] = []
     words = iter(command)
     for word in words:
         if word == "--bootstrap-token":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import os
@@ -47,7 +48,7 @@ FORKED_EXIT = 70
 def run_child(parent: socket.socket, settings: dict[str, Any]) -> int:
     """Runs workflows until the worker closes the socket. Returns the exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
     parent.setblocking(False)
     selector = ForkAwareSelector(parent)
@@ -234,6 +235,8 @@ class ChildRun:
                 self._journal.on_taken(int(frame.payload))
             case FrameKind.STORED:
                 self._journal.on_stored(int(frame.payload))
+            case _:
+                pass
 
 
 class LineSender:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from windlass._narrow import is_list, is_object
 from windlass.worker._bootstrap import TOKEN_VARIABLE, UsageError
 from windlass.worker._system_info import processors
 
@@ -284,8 +285,8 @@ def _find_value(option: Option, environment: Mapping[str, str], table: Mapping[s
             return _parse(option, variable, parts)
     if option.name in table:
         value = table[option.name]
-        parts = value if isinstance(value, list) else [value]
-        return _parse(option, f"[svc.worker].{option.name}", [_to_text(part) for part in parts])
+        items = value if is_list(value) else [value]
+        return _parse(option, f"[svc.worker].{option.name}", [_to_text(item) for item in items])
     return [] if option.is_list else option.default
 
 
@@ -314,7 +315,7 @@ def _read_table(environment: Mapping[str, str]) -> Mapping[str, Any]:
         tables = tomllib.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
-    table = tables.get("svc", {}).get("worker", {})
-    if not isinstance(table, dict):
+    table: Any = tables.get("svc", {}).get("worker", {})
+    if not is_object(table):
         raise UsageError("[svc.worker] must be a table")
     return table

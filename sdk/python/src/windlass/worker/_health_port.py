@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -18,7 +18,7 @@ PREFIX = "windlass_worker_"
 
 
 @asynccontextmanager
-async def health_port(host: str, port: int | None, health: Health) -> AsyncIterator[None]:
+async def health_port(host: str, port: int | None, health: Health) -> AsyncGenerator[None, None]:
     """Serves the port while the context is open; without a port it does nothing."""
     if port is None:
         yield
@@ -59,7 +59,7 @@ async def _metrics(health: Health, _: web.Request) -> web.Response:
 
 def to_text(health: Health) -> str:
     """Returns the metrics in the text format of Prometheus."""
-    lines = []
+    lines: list[str] = []
     for name, value in health.built_in_metrics().items():
         lines += [f"# TYPE {PREFIX}{name} gauge", f"{PREFIX}{name} {value}"]
     lines.append(f"# TYPE {PREFIX}executions_total counter")

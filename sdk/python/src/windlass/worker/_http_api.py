@@ -234,14 +234,18 @@ class HttpApi:
         renew_at: frozenset[int] = _SESSION_REJECTED,
         more: Mapping[str, str] = MappingProxyType({}),
     ) -> HttpResponse:
-        for _ in range(2):
+        timeout_s = self._settings.request_timeout_s
+        is_renewed = False
+        while True:
             token = self._registration.token
             headers = {**_headers(token, body, generation), **more}
-            timeout_s = self._settings.request_timeout_s
             response = await send(self._http, method, url, headers, body, timeout_s)
             if response.status not in renew_at:
                 break
             await self._registration.renew(token)
+            if is_renewed:
+                break
+            is_renewed = True
         if response.status >= 400:
             raise response.refusal
         return response

@@ -41,9 +41,10 @@ class Modules:
             )
             self._loading[key] = loading
         self._loading.move_to_end(key)
+        limit = asyncio.timeout(IMPORT_TIMEOUT_S)
         try:
             # Shielded: cancelling one execution must not cancel the others that wait.
-            async with asyncio.timeout(IMPORT_TIMEOUT_S) as limit:
+            async with limit:
                 module = await asyncio.shield(loading)
         except Exception as error:
             # The import may still run in its thread; then later executions wait for the same one.

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from windlass._entry import create_entry
 from windlass._json import encode, loads
+from windlass._narrow import is_list
 from windlass._parking import WakeCondition
 from windlass._services import NestedRun, WorkflowTarget
 from windlass._trace import SpanRecord, current_traceparent, parse_traceparent
@@ -56,6 +57,7 @@ class Pool(Protocol):
 
     def assign(self, run: RemoteRun) -> ChildProcess:
         """Returns the child for a run."""
+        ...
 
     def retire(self, child: ChildProcess) -> None:
         """Gives a child no more executions."""
@@ -196,6 +198,8 @@ class RemoteRun:
                 self._record_span(loads(frame.payload))
             case FrameKind.END:
                 self._end()
+            case _:
+                pass
 
     def on_child_ended(self, *, crashed: bool) -> None:
         """Ends the run because its child has ended."""
@@ -271,9 +275,9 @@ class RemoteRun:
     async def _call(self, method: str, args: list[Any]) -> Any:
         services = self._services
         match method, args:
-            case "fetch_secrets", [list(names), bool(previous)]:
+            case "fetch_secrets", [names, bool(previous)] if is_list(names):
                 return await services.fetch_secrets(names, previous=previous)
-            case "fetch_configs", [list(names)]:
+            case "fetch_configs", [names] if is_list(names):
                 return await services.fetch_configs(names)
             case "authorize_task", [str(task_name)]:
                 return await services.authorize_task(task_name)

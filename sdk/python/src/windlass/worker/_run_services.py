@@ -10,6 +10,7 @@ from urllib.parse import quote, urlencode
 from windlass._backoff import backoff
 from windlass._failures import decoded_failure
 from windlass._json import encode
+from windlass._narrow import is_object
 from windlass._payloads import Payloads
 from windlass._services import Approval, NestedRun
 from windlass._trace import Trace
@@ -209,7 +210,8 @@ async def _retry(request: Callable[[], Awaitable[T]], missing: Exception | None)
 
 
 def _to_error(output: Any) -> ExecutionError:
-    output = decoded_failure(output) if isinstance(output, dict) else output
-    if isinstance(output, dict) and {"type", "message"} <= output.keys():
+    if is_object(output):
+        output = decoded_failure(output)
+    if is_object(output) and {"type", "message"} <= output.keys():
         return ExecutionError(RecordedError(str(output["type"]), str(output["message"]), output))
     return ExecutionError(message=str(output))

@@ -41,6 +41,7 @@ class Runner(Protocol):
     @property
     def lag_s(self) -> float:
         """Delay of the last answered probe, in seconds."""
+        ...
 
     async def start(self) -> None:
         """Prepares for runs. Raises RunnerFailed."""
@@ -58,12 +59,15 @@ class Runner(Protocol):
 
         `on_waiting` is called in the worker's loop when `park_early` would park the run.
         """
+        ...
 
     def probe(self) -> float:
         """Probes the loops of user code; returns how long none of them has answered, in seconds."""
+        ...
 
     async def stop(self, timeout_s: float) -> bool:
         """Ends all runs. Returns False if user code still occupies a thread of this process."""
+        ...
 
 
 class RunnerFailed(Exception):

@@ -16,7 +16,7 @@ class Settings:
     bootstrap_token: str = ""
     # Read again when the session has ended.
     bootstrap_token_file: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict[str, str])
     # 0 means no limit.
     max_concurrent_executions: int = 16
     # An execution that only waits longer is handed back to the server.

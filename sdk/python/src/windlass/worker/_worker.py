@@ -137,6 +137,8 @@ class Worker:
                     executions.accept(assignment, is_delayed=frame.comment == DELAYED)
                 case Cancellation() as cancellation:
                     executions.cancel(cancellation)
+                case None:
+                    pass
 
     def _send_pong(self, api: HttpApi, health: Health) -> None:
         # One pong at a time: if the server is slow, a second one has no new information.

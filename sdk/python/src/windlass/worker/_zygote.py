@@ -75,7 +75,7 @@ class Zygote:
     def serve(self) -> None:
         """Serves requests until the worker has closed its end."""
         signal.set_wakeup_fd(self._wake_writing, warn_on_full_buffer=False)
-        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGCHLD, _ignore)
         selector = selectors.DefaultSelector()
         selector.register(self._control, selectors.EVENT_READ)
         selector.register(self._wake_reading, selectors.EVENT_READ)
@@ -144,6 +144,10 @@ class Zygote:
         # The worker may have ended; its end of the socket is read next.
         with suppress(ConnectionError):
             self._control.sendall(NOTICE.pack(number, pid, status))
+
+
+def _ignore(*_: object) -> None:
+    """Handles a signal of which only the wake-up counts."""
 
 
 if __name__ == "__main__":

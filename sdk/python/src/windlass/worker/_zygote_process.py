@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any, cast
 
 from windlass.worker._confine import scrub_environment
 from windlass.worker._runner import RunnerFailed
@@ -89,7 +90,7 @@ class ZygoteProcess:
             "preload": list(self._settings.preload),
             "task_processes": self._settings.task_processes,
         }
-        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        flags: list[str] = cast("Any", subprocess)._args_from_interpreter_flags()
         command = [sys.executable, *flags, "-m", "windlass.worker._zygote"]
         with other:
             self._process = subprocess.Popen(
