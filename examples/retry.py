@@ -34,5 +34,4 @@ async def validate(rates: dict[str, Any]) -> dict[str, float]:
 
 @workflow
 async def exchange_rates(ctx: ExecutionContext[str]) -> dict[str, float]:
-    rates: dict[str, float] = await validate(await fetch_rates(ctx.input))
-    return rates
+    return await validate(await fetch_rates(ctx.input))

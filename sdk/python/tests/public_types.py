@@ -70,6 +70,31 @@ async def with_options(text: str) -> list[str]:
     return [text]
 
 
+@task
+async def with_any(rows: dict[str, Any]) -> list[str]:
+    return list(rows)
+
+
+@task.with_options(timeout=1)
+async def configured_with_any(rows: Any) -> int:
+    return len(rows)
+
+
+@task
+def in_thread_with_any(rows: dict[str, Any]) -> int:
+    return len(rows)
+
+
+@workflow
+async def of_any_input(ctx: ExecutionContext[Any]) -> Receipt:
+    return await charge(ctx.input)
+
+
+@workflow.with_options(timeout=60)
+async def of_members(ctx: ExecutionContext[dict[str, Any]]) -> list[str]:
+    return await with_any(ctx.input)
+
+
 class Shop:
     @task
     async def sell(self, order: Order) -> Receipt:
@@ -98,6 +123,16 @@ async def types_of_tasks(order: Order) -> None:
     assert_type(await Shop().sell(order), Receipt)
     cached: Task[[str], int] = in_thread
     assert_type(await cached("a"), int)
+
+
+async def types_of_functions_with_any() -> None:
+    assert_type(await with_any({}), list[str])
+    assert_type(await configured_with_any(1), int)
+    assert_type(await in_thread_with_any({}), int)
+    assert_type(of_any_input, Workflow[Any, Receipt])
+    assert_type(of_members, Workflow[dict[str, Any], list[str]])
+    assert_type(await call(of_any_input, 1), Receipt)
+    assert_type(await parallel(with_any({}), configured_with_any(1)), tuple[list[str], int])
 
 
 async def types_of_built_in_tasks(order: Order) -> None:

@@ -34,11 +34,13 @@ class ProcessPool(Protocol):
     @property
     def executor(self) -> Executor:
         """Threads of which each owns a process."""
+        ...
 
     def create_call(
         self, scope: Any, func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
     ) -> ProcessCall:
         """Creates a call, whose `run` must be called in a thread of `executor`."""
+        ...
 
 
 def _find_pool() -> ProcessPool:

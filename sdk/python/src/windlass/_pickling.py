@@ -48,10 +48,11 @@ def _refusal(value: Any) -> Exception | None:
 
 
 def _parts(value: Any) -> Iterator[tuple[str, Any]]:
+    container: Any = value
     if isinstance(value, Mapping):
-        yield from ((f".{key}", part) for key, part in value.items())
+        yield from ((f".{key}", part) for key, part in container.items())
     elif isinstance(value, list | tuple | set | frozenset):
-        yield from ((f"[{n}]", part) for n, part in enumerate(value))
+        yield from ((f"[{n}]", part) for n, part in enumerate(container))
     elif dataclasses.is_dataclass(value) and not isinstance(value, type):
         for field in dataclasses.fields(value):
             yield f".{field.name}", getattr(value, field.name, None)

@@ -8,6 +8,7 @@ It reads its settings and then requests from the file descriptor. `_process_pool
 from __future__ import annotations
 
 import importlib
+import io
 import pickle
 import runpy
 import signal
@@ -16,7 +17,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
 from multiprocessing.connection import Connection
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from windlass import _capture, compat
 from windlass._entry import Entry
@@ -39,7 +40,7 @@ def main(arguments: list[str]) -> int:
     """Runs functions until the other end is closed."""
     connection = Connection(int(arguments[0]))
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)
     # Neither the terminal's Ctrl-C nor a signal to the worker's group concerns this process.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -76,7 +77,7 @@ class Functions:
         found: Any = self._load(module, source)
         for part in name.split("."):
             # Not getattr: it would bind methods.
-            found = vars(found)[part]
+            found = cast("Any", vars(found)[part])
         if isinstance(found, Task):
             return found.func
         function: Callable[..., Any] = getattr(found, "__func__", found)
@@ -139,7 +140,8 @@ def _create_scope(request: Mapping[str, Any], send: Callable[..., None]) -> Scop
         workflow_namespace=request["workflow_namespace"],
     )
     environment = Environment(on_call=_refuse_call)
-    run = Run(context, _NoJournal(), _ProgressOnly(send), environment=environment)
+    services: Any = _ProgressOnly(send)
+    run = Run(context, _NoJournal(), services, environment=environment)
     if request["captures"]:
         run.capture = _Forwarder(send)
     attempt = Attempt(

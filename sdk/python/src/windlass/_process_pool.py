@@ -28,7 +28,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from functools import lru_cache
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, cast
 
 from windlass._failures import restore_failure
 from windlass._pickling import pickle_value
@@ -110,7 +110,7 @@ class PoolProcess:
     def __init__(self, environment: Mapping[str, str] | None, settings: dict[str, Any]) -> None:
         own, other = socket.socketpair()
         members = {**settings, "parent": os.getpid(), "path": sys.path, "main": _main_path()}
-        flags = subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined]
+        flags: list[str] = cast("Any", subprocess)._args_from_interpreter_flags()
         with other:
             self._process = subprocess.Popen(
                 [sys.executable, *flags, "-m", "windlass._process_main", str(other.fileno())],
@@ -213,6 +213,8 @@ class ProcessCall:
                     self._scope.run.capture.write(self._scope, *members)
                 case "log" if self._scope.run.capture is not None:
                     self._scope.run.capture.add(self._scope, *members)
+                case _:
+                    pass
 
     def _pickle_request(self) -> bytes:
         scope = self._scope

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import update_wrapper
@@ -273,7 +273,7 @@ class _Decorator:
     def __call__(self, func: None = None, /) -> _Configured: ...
     @overload
     def __call__(
-        self, func: Callable[[ExecutionContext[I]], Awaitable[O]], /
+        self, func: Callable[[ExecutionContext[I]], Coroutine[Any, Any, O]], /
     ) -> Workflow[I, O]: ...
     @overload
     def __call__(self, func: Callable[[ExecutionContext[I]], O], /) -> Workflow[I, O]: ...
@@ -303,7 +303,7 @@ class _Configured:
 
     @overload
     def __call__(
-        self, func: Callable[[ExecutionContext[I]], Awaitable[O]], /
+        self, func: Callable[[ExecutionContext[I]], Coroutine[Any, Any, O]], /
     ) -> Workflow[I, O]: ...
     @overload
     def __call__(self, func: Callable[[ExecutionContext[I]], O], /) -> Workflow[I, O]: ...

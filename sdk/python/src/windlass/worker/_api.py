@@ -86,6 +86,7 @@ class Api(Protocol):
     @property
     def stores_lines_of_checkpoints(self) -> bool:
         """True if checkpoints may carry what workflows write."""
+        ...
 
     async def store_lines(self, execution_id: str, body: bytes, generation: str | None) -> None:
         """Stores captured lines of the execution; repeating it stores no line twice."""
