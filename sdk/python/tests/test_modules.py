@@ -6,6 +6,7 @@ import asyncio
 import base64
 import importlib
 import sys
+import threading
 import traceback
 from typing import Any
 
@@ -13,7 +14,8 @@ import pytest
 
 import windlass
 from windlass import ExecutionContext, compat
-from windlass.errors import WorkflowNotFoundError
+from windlass.errors import ImportTimeout, WorkflowNotFoundError
+from windlass.worker import _modules
 from windlass.worker._models import Source
 from windlass.worker._modules import Modules
 
@@ -119,6 +121,24 @@ async def test_broken_source_fails_each_time_and_leaves_no_module() -> None:
         await modules.load_workflow(source("def", "x"))
     with pytest.raises(ImportError, match="would end the process"):
         await modules.load_workflow(source("raise SystemExit", "x"))
+
+
+async def test_import_that_takes_too_long_fails_alone_and_is_used_once_it_has_ended(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_modules, "IMPORT_TIMEOUT_S", 0.01)
+    ends = threading.Event()
+    monkeypatch.setattr(sys, "import_ends", ends, raising=False)
+    slow, modules = (
+        source(f"import sys\nsys.import_ends.wait(60)\n{TWO}", "one", id="slow"),
+        Modules(),
+    )
+    with pytest.raises(ImportTimeout, match=r"took longer than 0\.01 seconds"):
+        await modules.load_workflow(slow)
+    monkeypatch.setattr(_modules, "IMPORT_TIMEOUT_S", 60)
+    assert (await modules.load_workflow(source(TWO, "one"))).name == "one"
+    ends.set()
+    assert (await modules.load_workflow(slow)).name == "one"
 
 
 async def test_traceback_shows_lines_of_the_source() -> None:
