@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from typing import Any
 
 import pytest
 
@@ -27,7 +26,8 @@ def label(n: int) -> None:
 
 
 @task.with_options(secret_requests=["KEY"])
-async def opens(secrets: dict[str, Any]) -> None:
+async def opens(secrets: dict[str, str] | None = None) -> None:
+    assert secrets
     sys.stdout.write(f"the key is {secrets['KEY']}\n")
 
 

@@ -216,7 +216,7 @@ def install() -> Callable[[], None]:
             handler = CaptureHandler()
             root.addHandler(handler)
         handler.users += 1
-        streams = []
+        streams: list[tuple[str, CapturedStream]] = []
         for name, level in (("stdout", logging.INFO), ("stderr", logging.WARNING)):
             stream = getattr(sys, name)
             if not isinstance(stream, CapturedStream):

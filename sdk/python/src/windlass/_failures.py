@@ -99,7 +99,7 @@ def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> Exe
 def decoded_failure(failure: Mapping[str, Any]) -> Mapping[str, Any]:
     """Returns a failure whose envelopes are decoded as it was recorded."""
     decoded = failure.get(ENCODED_FAILURE)
-    return decoded if isinstance(decoded, dict) else failure
+    return decoded if is_object(decoded) else failure
 
 
 def _describe(error: BaseException, causes: int) -> dict[str, Any]:

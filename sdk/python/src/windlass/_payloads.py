@@ -20,6 +20,7 @@ from typing import Any
 
 from windlass._failures import ENCODED_FAILURE
 from windlass._json import encode, loads, quote_json, slice_json
+from windlass._narrow import is_list, is_object
 from windlass.codec import PayloadCodec
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PayloadCodecError
@@ -73,11 +74,11 @@ class Payloads:
 
     def unwrap_value(self, value: Any) -> Any:
         """Returns a JSON value with the values of all envelopes in it. Raises PayloadCodecError."""
-        if isinstance(value, dict):
+        if is_object(value):
             if value.keys() == _MEMBERS and all(isinstance(part, str) for part in value.values()):
                 return loads(self._decode(value))
             return {name: self.unwrap_value(part) for name, part in value.items()}
-        return [self.unwrap_value(part) for part in value] if isinstance(value, list) else value
+        return [self.unwrap_value(part) for part in value] if is_list(value) else value
 
     def wrap_event(self, text: str) -> str:
         """Returns an entry of the log with its values in envelopes.
@@ -170,7 +171,7 @@ def _reference(wrap: Wrap, value: Any, text: str) -> str:
 
 def _failure(wrap: Wrap, value: Any, text: str) -> str:
     """Keeps type, module and traceback of a failure; the frames contain code, but no values."""
-    if not isinstance(value, dict) or "type" not in value:
+    if not is_object(value) or "type" not in value:
         return wrap(text)
     parts = _slices(value, text)
     kept: dict[str, str] = {
@@ -194,7 +195,7 @@ def _only(**forms: Any) -> Any:
     """Returns a form that changes only these members."""
 
     def change(wrap: Wrap, value: Any, text: str) -> str:
-        if not isinstance(value, dict):
+        if not is_object(value):
             return wrap(text)
         parts = _slices(value, text)
         changed = {n: form(wrap, value[n], parts[n]) for n, form in forms.items() if n in parts}
@@ -205,14 +206,14 @@ def _only(**forms: Any) -> Any:
 
 def _arguments(wrap: Wrap, value: Any, text: str) -> str:
     """Wraps each argument; their names stay readable."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return wrap(text)
     return _members({name: wrap(part) for name, part in _slices(value, text).items()})
 
 
 def _arguments_after(wrap: Wrap, value: Any, text: str) -> str:
     """Wraps each argument, and the failure after which a fallback or rollback runs."""
-    if not isinstance(value, dict):
+    if not is_object(value):
         return wrap(text)
     parts = {name: wrap(part) for name, part in _slices(value, text).items()}
     failure = slice_json(text, "failure")
@@ -227,7 +228,7 @@ def _plain(wrap: Wrap, _value: Any, text: str) -> str:
 
 def _pause(wrap: Wrap, value: Any, text: str) -> str:
     """Keeps the output of pauses of the SDK itself, which names calls and tasks."""
-    name = str(value.get("name")) if isinstance(value, dict) else ""
+    name = str(value.get("name")) if is_object(value) else ""
     if name == "nondeterminism" or name.startswith("approval:"):
         return text
     form: str = _only(output=_plain, refused=_plain)(wrap, value, text)

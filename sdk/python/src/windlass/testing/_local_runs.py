@@ -71,7 +71,9 @@ def advance(workflow: Workflow[Any, Any], context: ExecutionContext[Any]) -> Exe
 
     local = _run_in_thread(create)
     for event in local.events[len(context.events) :]:
-        context._append(event, ExecutionState(local.state))
+        context._append(  # pyright: ignore[reportPrivateUsage]
+            event, ExecutionState(local.state)
+        )
     return context
 
 
