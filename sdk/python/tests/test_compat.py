@@ -83,6 +83,15 @@ def test_importing_compat_in_a_script_gives_the_alias(tmp_path: Path) -> None:
     assert (run.stdout, run.returncode) == ("5\n", 0), run.stderr
 
 
+def test_schedules_are_imported_from_domain() -> None:
+    compat.install()
+    names = importlib.import_module("flux.domain")
+    schedule = names.CronSchedule("0 9 * * *")
+    assert names.schedule_factory(schedule.to_dict()) == schedule
+    assert issubclass(names.IntervalSchedule, names.Schedule)
+    assert issubclass(names.OnceSchedule, names.Schedule)
+
+
 async def test_context_outside_of_an_execution_is_refused() -> None:
     with pytest.raises(ExecutionContextNotFoundError, match="no execution runs here"):
         await ExecutionContext.get()
