@@ -83,6 +83,7 @@ test('each declared metric: shown by a panel or used by a rule, except those lis
     'windlass_mcp_tool_duration_seconds',
     'windlass_spans_exported_total',
     'windlass_start_time_seconds',
+    'windlass_version_skew_connections',
     'windlass_worker_cpu_percent',
     'windlass_worker_executions_per_minute',
     'windlass_worker_load_avg_1m',

@@ -85,18 +85,18 @@ test('N6: a call without a response: rejected at its deadline', async () => {
 
 test('a caller that disconnects: aborts the signal of its handler', async () => {
   let heard = false
+  const leaving = new AbortController()
   const { port } = await serveIdentity({
     checkSession: (_, { signal }) =>
-      new Promise((_, reject) =>
+      new Promise((_, reject) => {
         signal.addEventListener('abort', () => {
           heard = true
           reject(new Error('gone'))
-        }),
-      ),
+        })
+        leaving.abort()
+      }),
   })
-  const leaving = new AbortController()
   const call = client(port).checkSession({ token: 'x' }, { signal: leaving.signal })
-  setTimeout(() => leaving.abort(), 50)
   await expect(call).rejects.toMatchObject({ kind: 'unavailable' })
   await expect.poll(() => heard).toBe(true)
 })

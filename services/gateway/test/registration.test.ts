@@ -51,6 +51,7 @@ test('a registration: the record and the session token', async () => {
       'execution_tokens',
       'parking',
       'captured_lines',
+      'lines_in_checkpoints',
       'claim_by_delivery',
       'keep_workflows',
     ],

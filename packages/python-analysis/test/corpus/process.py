@@ -2,10 +2,10 @@ from windlass import ExecutionContext, task, workflow
 
 
 @task.with_options(process=True, timeout=60)
-def count(limit: int) -> int:
+def plain(limit: int) -> int:
     return sum(range(limit))
 
 
 @workflow
 async def counts(ctx: ExecutionContext[int]) -> int:
-    return await count(ctx.input)
+    return await plain(ctx.input)
