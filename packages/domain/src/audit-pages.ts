@@ -1,5 +1,6 @@
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { AuditChainVerifier, ChainedEntry, Head } from './audit.ts'
+import { toAuditEntry } from './audit-entry.ts'
 
 /** The largest page of the audit log. */
 export const AUDIT_PAGE = 1_000
@@ -39,31 +40,19 @@ export function parseHead(text: string): Head | undefined {
 
 export const formatHead = ({ seq, hash }: Head) => `${seq}:${hash.toString('hex')}`
 
-const toBytes = (json: string | undefined) => Buffer.from(stringOf(json) ?? '', 'hex')
-
 function toHead(json: string): Head {
   const members = membersOf(json)
-  return { seq: Number(members?.get('seq') ?? 0), hash: toBytes(members?.get('hash')) }
+  const hash = Buffer.from(stringOf(members?.get('hash')) ?? '', 'hex')
+  return { seq: Number(members?.get('seq') ?? 0), hash }
 }
 
-/** Keeps the detail as text, because its text was hashed. */
+/** Parses an entry as the verifier takes it, with its hashes as bytes. */
 export function toChainedEntry(json: string): ChainedEntry {
-  const members = membersOf(json) ?? new Map<string, string>()
-  const actor = membersOf(members.get('actor') ?? '{}')
-  const textOf = (name: string) => stringOf(members.get(name)) ?? ''
+  const entry = toAuditEntry(json)
   return {
-    seq: Number(members.get('seq')),
-    at: textOf('at'),
-    subject: stringOf(actor?.get('subject')) ?? '',
-    issuer: stringOf(actor?.get('issuer')) ?? '',
-    key_prefix: stringOf(actor?.get('key_prefix')) ?? '',
-    request_id: textOf('request_id'),
-    action: textOf('action'),
-    object: textOf('object'),
-    outcome: textOf('outcome'),
-    detail_json: members.get('detail') ?? '',
-    previous_hash: toBytes(members.get('previous_hash')),
-    hash: toBytes(members.get('hash')),
+    ...entry,
+    previous_hash: Buffer.from(entry.previous_hash, 'hex'),
+    hash: Buffer.from(entry.hash, 'hex'),
   }
 }
 

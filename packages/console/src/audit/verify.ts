@@ -3,7 +3,8 @@
  * depend on what the server says about itself. `windlass audit verify` does the same.
  */
 import { ChainLinks, canonicalTextOf, type HexHead } from '@windlass/domain/audit-chain'
-import { type AuditEntry, toEntries } from './entry.ts'
+import type { AuditEntry } from '@windlass/domain/audit-entry'
+import { toEntries } from './entry.ts'
 
 export interface VerifiedChain {
   problems: string[]

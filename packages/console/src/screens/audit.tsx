@@ -1,6 +1,7 @@
+import type { AuditEntry } from '@windlass/domain/audit-entry'
 import { readAudit } from '../api/audit.ts'
 import { useQuery } from '../api/use-query.ts'
-import { type AuditEntry, toEntries } from '../audit/entry.ts'
+import { toEntries } from '../audit/entry.ts'
 import { VerifyPanel } from '../audit/verify-panel.tsx'
 import { count, millis } from '../format/time.ts'
 import { address, changed, wholeOf } from '../location/address.ts'
