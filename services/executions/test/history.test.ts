@@ -77,6 +77,13 @@ test('input, output and error: the stored bytes from any position, and none befo
   await expect(history.readPayload(request)).rejects.toMatchObject({ kind: 'not_found' })
 })
 
+/** Ids of the Python SDK: a call within the second try of the first one, and a compensation of a saga. */
+const [OUTER, INNER, UNDO] = [
+  'outer_0123456789abcdef',
+  'inner_0123456789abcdef@658b9920ccc7',
+  'undo_0123456789abcdef@936fccfc8fe9',
+]
+
 test('a timeline: attempts with their worker and end, calls of tasks', async () => {
   const { client, history } = await searchSetup()
   const { execution_id, report, worker_name } = await claimed(client)
@@ -85,13 +92,22 @@ test('a timeline: attempts with their worker and end, calls of tasks', async () 
     event('WORKFLOW_STARTED'),
     event('TASK_STARTED', call),
     event('TASK_COMPLETED', call),
+    event('TASK_STARTED', { source_id: OUTER, name: 'outer' }),
+    event('TASK_RETRY_FAILED', { source_id: OUTER, name: 'outer' }),
+    event('TASK_RETRY_STARTED', { source_id: OUTER, name: 'outer' }),
+    event('TASK_STARTED', { source_id: INNER, name: 'inner' }),
+    event('TASK_STARTED', { source_id: UNDO, name: 'undo' }),
     event('WORKFLOW_COMPLETED'),
   ])
   const { timeline_json } = await history.timeline({ execution_id })
   expect(JSON.parse(timeline_json)).toMatchObject({
-    ...{ execution_id, state: 'COMPLETED', cut: false, tasks: ['fetch'] },
+    ...{ execution_id, state: 'COMPLETED', cut: false },
+    tasks: ['fetch', 'outer', 'inner', 'undo'],
     attempts: [{ worker: worker_name, queued: 0, end: 'completed' }],
-    calls: { state: 'c', task: [0], seq: [4] },
+    calls: {
+      ...{ state: 'crrr', task: [0, 1, 2, 3], seq: [4, 2, 3, 1] },
+      ...{ tries: [[1, 2]], parent: [[2, 1]], compensating: [3] },
+    },
   })
   const absent = history.timeline({ execution_id: NO_EXECUTION })
   await expect(absent).rejects.toMatchObject({ kind: 'not_found' })

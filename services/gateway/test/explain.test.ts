@@ -62,12 +62,14 @@ test('a queued execution: explain combines queue, requirement and worker verdict
       gpu: null,
       runner: null,
     },
+    needs: ["label 'zone' = 'eu'", 'cpu 2'],
     workers: [
       {
         name: 'w1',
         status: 'online',
         eligible: false,
         unmet: "label 'zone' = 'eu'",
+        lacking: ["label 'zone' = 'eu'", 'cpu 2'],
         used: 0,
         capacity: null,
       },
@@ -76,6 +78,7 @@ test('a queued execution: explain combines queue, requirement and worker verdict
         status: 'online',
         eligible: true,
         unmet: 'a free slot: it holds 2 of 2',
+        lacking: [],
         used: 2,
         capacity: 2,
       },

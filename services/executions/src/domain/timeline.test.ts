@@ -4,10 +4,17 @@ import { TimelineBuilder } from './timeline.ts'
 const BASE = new Date('2026-01-02T03:04:05.000Z')
 const at = (ms: number) => new Date(BASE.getTime() + ms).toISOString()
 
+/** Another hash than the real one, which tests of the service use: 12 hexadecimal digits of a text. */
+function hash(text: string): string {
+  let value = 7
+  for (const char of text) value = (value * 31 + (char.codePointAt(0) ?? 0)) % 2 ** 40
+  return value.toString(16).padStart(12, '0').repeat(5)
+}
+
 type Line = [type: string, name: string, ms: number, source_id?: string]
 
 function timelineOf(lines: Line[], state = 'RUNNING') {
-  const builder = new TimelineBuilder(BASE)
+  const builder = new TimelineBuilder(BASE, hash)
   for (const [i, [type, name, ms, source_id = name]] of lines.entries())
     builder.add({ seq: i + 1, type, name, source_id, time: at(ms) })
   return builder.build({ state, last_seq: lines.length }, false)
@@ -87,14 +94,64 @@ test('calls: columns of starts, durations, states, tries and rollbacks', () => {
     duration: [25, 30, 0, -1, -1, -1],
     state: 'cfcapr',
     tries: [[0, 3]],
+    retries: [[0, 10, 0, 10, 0]],
     cached: [2],
+    fallback: [],
+    rollback: [[1, 28, 1]],
     compensated: [1],
+    compensating: [],
     parent: [],
   })
 })
 
+test('tries of a call: where each ended and the next began; the last one that failed has none', () => {
+  const { calls } = timelineOf([
+    ['TASK_STARTED', 'fetch', 10],
+    ['TASK_RETRY_FAILED', 'fetch', 15],
+    ['TASK_RETRY_STARTED', 'fetch', 25],
+    ['TASK_RETRY_FAILED', 'fetch', 27],
+    ['TASK_FALLBACK_STARTED', 'fetch', 28],
+    ['TASK_ROLLBACK_STARTED', 'fetch', 30],
+    ['TASK_ROLLBACK_FAILED', 'fetch', 34],
+    ['TASK_FAILED', 'fetch', 35],
+  ])
+  expect(calls).toMatchObject({
+    ...{ tries: [[0, 2]], retries: [[0, 5, 10, 2]], fallback: [0] },
+    ...{ rollback: [[0, 20, 4]], compensated: [] },
+  })
+})
+
+/** Ids as the Python SDK makes them: the scope of a call is the hash of its path. */
+const scoped = (name: string, path: string, end = '') =>
+  `${name}_0123456789abcdef@${hash(path).slice(0, 12)}${end}`
+
+test('calls within calls, retries and branches: their parents; calls of a saga: as compensating', () => {
+  const top = 'outer_0123456789abcdef'
+  const both = 'parallel_0123456789abcdef'
+  const { calls } = timelineOf([
+    ['TASK_STARTED', 'outer', 1, top],
+    ['TASK_STARTED', 'inner', 2, scoped('inner', top)],
+    ['TASK_RETRY_STARTED', 'outer', 3, top],
+    ['TASK_STARTED', 'inner', 4, scoped('inner', `${top}~retry1`, '#2')],
+    ['TASK_STARTED', 'deep', 5, scoped('deep', scoped('inner', top))],
+    ['TASK_STARTED', 'parallel', 6, both],
+    ['TASK_STARTED', 'inner', 7, scoped('inner', `${both}[3]`)],
+    ['TASK_STARTED', 'undo', 8, scoped('undo', 'saga')],
+    ['TASK_STARTED', 'inner', 9, scoped('inner', 'a path that no call has')],
+  ])
+  expect(calls).toMatchObject({
+    parent: [
+      [1, 0],
+      [2, 0],
+      [3, 1],
+      [5, 4],
+    ],
+    compensating: [6],
+  })
+})
+
 test('a time without an offset: UTC; a text that is no time: the begin', () => {
-  const builder = new TimelineBuilder(BASE)
+  const builder = new TimelineBuilder(BASE, hash)
   const event = { type: 'TASK_STARTED', name: 't', seq: 1 }
   builder.add({ ...event, source_id: 'a', time: '2026-01-02T03:04:06.000006' })
   builder.add({ ...event, source_id: 'b', time: '2026-01-02T05:04:07+02:00' })
@@ -104,12 +161,24 @@ test('a time without an offset: UTC; a text that is no time: the begin', () => {
   ])
 })
 
-test('100,000 events: at most 1.5 MB of JSON', () => {
+const taskOf = (i: number) => `task ${i % 20}`
+
+test('100,000 events: at most 1.5 MB of JSON, also with a scope or a retry for each call', () => {
   const lines: Line[] = Array.from({ length: 50_000 }, (_, i): Line[] => [
-    ['TASK_STARTED', `task ${i % 20}`, i * 97, `call ${i}`],
-    ['TASK_COMPLETED', `task ${i % 20}`, i * 97 + 12_345 + (i % 1_000), `call ${i}`],
+    ['TASK_STARTED', taskOf(i), i * 97, `call ${i}`],
+    ['TASK_COMPLETED', taskOf(i), i * 97 + 12_345 + (i % 1_000), `call ${i}`],
   ]).flat()
   expect(JSON.stringify(timelineOf(lines)).length).toBeLessThan(1_500_000)
+  const id = (i: number) => scoped('inner', 'outer', `#${i}`)
+  const retried: Line[] = Array.from({ length: 25_000 }, (_, i): Line[] => [
+    ['TASK_STARTED', taskOf(i), i * 97, i === 0 ? 'outer' : id(i)],
+    ['TASK_RETRY_FAILED', taskOf(i), i * 97 + 1_234, i === 0 ? 'outer' : id(i)],
+    ['TASK_RETRY_STARTED', taskOf(i), i * 97 + 5_678, i === 0 ? 'outer' : id(i)],
+    ['TASK_COMPLETED', taskOf(i), i * 97 + 12_345, i === 0 ? 'outer' : id(i)],
+  ]).flat()
+  const view = timelineOf(retried)
+  expect(view.calls.parent.length).toBe(24_999)
+  expect(JSON.stringify(view).length).toBeLessThan(1_500_000)
 })
 
 test('a fork: calls that it begins with are cached at its start, and its first attempt is queued then', () => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { HistoryService } from '@windlass/proto/windlass/executions/v1/history'
 import type { Handlers } from '@windlass/rpc/call'
 import { notFound } from '@windlass/runtime/faults'
@@ -56,9 +57,11 @@ export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'tim
   },
 })
 
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
+
 /** Reads the log of a row up to its `last_seq`, in pages, so that no large log is held at once. */
 async function readTimeline(db: Db, { execution_id, created_at, state, last_seq }: Execution) {
-  const builder = new TimelineBuilder(created_at)
+  const builder = new TimelineBuilder(created_at, sha256)
   let seq = 0
   for (let read = 0; read < MAX_OUTLINE && seq < last_seq; read += OUTLINE_PAGE) {
     const entries = await pages.readOutline(db, execution_id, seq, OUTLINE_PAGE)

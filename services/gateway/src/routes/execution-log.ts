@@ -127,11 +127,22 @@ const Timeline = z
       state: z.string().regex(/^[rcfpax]*$/),
       /** Position, and number of tries above 1. */
       tries: z.array(column),
+      /**
+       * Position, then milliseconds in turn: from the start of the call to the end of its first try, from there
+       * to the begin of the second one, and so on. The last try has an end here if it failed.
+       */
+      retries: z.array(column).optional(),
       /** Positions of calls that have a result and no start, or begin a fork: these last 0 ms. */
       cached: column,
+      /** Positions of calls whose fallback has run. */
+      fallback: column.optional(),
+      /** Position, milliseconds from the start of the call until its rollback began, and those it took, or -1. */
+      rollback: z.array(column).optional(),
       /** Positions of calls whose rollback has run. */
       compensated: column,
-      /** Position of a call, and of the call that made it, where the log names it. */
+      /** Positions of calls that undo earlier ones of a saga. */
+      compensating: column.optional(),
+      /** Position of a call, and of the call that made it, where its id tells. */
       parent: z.array(column),
     }),
   })

@@ -31,12 +31,17 @@ const Explanation = z
       affinity: z.record(z.string(), z.string()),
       runner: z.string().nullable(),
     }),
+    /** Every part of the requirement in words. */
+    needs: z.array(z.string()),
     workers: z.array(
       z.object({
         name: z.string(),
         status: z.string(),
         eligible: z.boolean(),
+        /** First reason why it does not take the execution now. */
         unmet: z.string().nullable(),
+        /** Those of `needs` that it does not meet. */
+        lacking: z.array(z.string()),
         used: z.int(),
         capacity: z.int().nullable(),
       }),
@@ -76,11 +81,13 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
       deadline_at,
       requirement: requirementOf(wait),
       other_workers: all.length - verdicts.length,
+      needs,
       workers: places.map((place) => ({
         name: place.name,
         status: place.status,
         eligible: isEligible(place),
         unmet: unmet(place) ?? null,
+        lacking: [...place.lacking],
         used: place.used,
         capacity: place.capacity || null,
       })),

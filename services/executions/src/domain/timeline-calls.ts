@@ -1,0 +1,171 @@
+import { type CallScopes, findScopes, type Hash } from './call-scopes.ts'
+
+/** Columns with one value for each call, and lists of some calls by their positions. */
+export interface CallColumns extends CallScopes {
+  task: number[]
+  /** `seq` of the first entry of the call, as difference from the call before. */
+  seq: number[]
+  /** Milliseconds since the start of the call before; of the first one since `base`. */
+  start: number[]
+  /** Milliseconds; -1 while the call has no end. */
+  duration: number[]
+  /** One letter for each call: see CALL_STATES. */
+  state: string
+  /** Position of a call and its number of tries, if it was tried more than once. */
+  tries: [call: number, tries: number][]
+  /**
+   * Position of a call, then milliseconds: from its start to the end of its first try, from there to the begin
+   * of the second one, and so on. The last try has an end here if it failed.
+   */
+  retries: [call: number, ...times: number[]][]
+  /** Positions of calls whose result was there before they began, or was copied from the origin of a fork. */
+  cached: number[]
+  /** Positions of calls whose fallback has run. */
+  fallback: number[]
+  /** Position of a call, milliseconds from its start until its rollback began, and those it took, or -1. */
+  rollback: [call: number, start: number, duration: number][]
+  /** Positions of calls whose rollback has run. */
+  compensated: number[]
+}
+
+export const CALL_STATES = {
+  running: 'r',
+  completed: 'c',
+  failed: 'f',
+  paused: 'p',
+  awaiting_approval: 'a',
+  rejected: 'x',
+} as const
+type CallState = keyof typeof CALL_STATES
+
+interface CallEvent {
+  seq: number
+  type: string
+  source_id: string
+  name: string
+}
+
+interface Call {
+  id: string
+  task: number
+  seq: number
+  start: number
+  end: number
+  state: CallState
+  tries: number
+  /** Ends of failed tries and begins of the next ones, in turn. */
+  retries: number[]
+  rollback: { start: number; end: number } | undefined
+  isCached: boolean
+  hasFallback: boolean
+  isCompensated: boolean
+}
+
+const CALL_CHANGES: Record<string, CallState> = {
+  TASK_STARTED: 'running',
+  TASK_RESUMED: 'running',
+  TASK_APPROVED: 'running',
+  TASK_COMPLETED: 'completed',
+  TASK_FAILED: 'failed',
+  TASK_PAUSED: 'paused',
+  TASK_AWAITING_APPROVAL: 'awaiting_approval',
+  TASK_REJECTED: 'rejected',
+}
+
+const HAS_ENDED: ReadonlySet<CallState> = new Set<CallState>(['completed', 'failed', 'rejected'])
+
+/** Changes that entries make to a call beyond its state. */
+const TRACES: Record<string, (call: Call, at: number) => void> = {
+  TASK_RETRY_FAILED: ({ retries }, at) => {
+    if (!isBetweenTries(retries)) retries.push(at)
+  },
+  TASK_RETRY_STARTED(call, at) {
+    call.tries++
+    // The try before was cut off with its worker: the log has no end of it.
+    if (!isBetweenTries(call.retries)) call.retries.push(at)
+    call.retries.push(at)
+  },
+  TASK_FALLBACK_STARTED(call) {
+    call.hasFallback = true
+  },
+  TASK_ROLLBACK_STARTED(call, at) {
+    call.rollback ??= { start: at, end: -1 }
+  },
+  TASK_ROLLBACK_COMPLETED(call, at) {
+    call.isCompensated = true
+    endRollback(call, at)
+  },
+  TASK_ROLLBACK_FAILED: endRollback,
+}
+
+const isBetweenTries = (retries: readonly number[]) => retries.length % 2 === 1
+
+function endRollback(call: Call, at: number): void {
+  call.rollback = { start: call.rollback?.start ?? at, end: at }
+}
+
+/** The calls of tasks of a log, collected entry by entry. */
+export class TimelineCalls {
+  readonly #tasks = new Map<string, number>()
+  readonly #calls = new Map<string, Call>()
+
+  /** Names of tasks; calls have positions in this list. */
+  get tasks(): string[] {
+    return [...this.#tasks.keys()]
+  }
+
+  /** Adds an entry at a time in milliseconds; `isCopied`: it is of the origin of a fork. */
+  add(event: CallEvent, at: number, isCopied: boolean): void {
+    const call = this.#calls.get(event.source_id) ?? this.#newCall(event, at)
+    call.isCached ||= isCopied
+    TRACES[event.type]?.(call, at)
+    const state = CALL_CHANGES[event.type]
+    if (!state) return
+    call.state = state
+    call.end = HAS_ENDED.has(state) ? at : -1
+  }
+
+  #newCall({ type, name, source_id, seq }: CallEvent, at: number): Call {
+    const task = this.#tasks.get(name) ?? this.#tasks.size
+    this.#tasks.set(name, task)
+    const call: Call = {
+      ...{ id: source_id, task, seq, start: at, end: -1, state: 'running', tries: 1, retries: [] },
+      ...{ rollback: undefined, isCached: type === 'TASK_COMPLETED' },
+      ...{ hasFallback: false, isCompensated: false },
+    }
+    this.#calls.set(source_id, call)
+    return call
+  }
+
+  columns(hash: Hash): CallColumns {
+    const calls = [...this.#calls.values()]
+    return { ...columnsOf(calls), ...findScopes(calls, hash) }
+  }
+}
+
+function columnsOf(calls: readonly Call[]): Omit<CallColumns, keyof CallScopes> {
+  const positions = (is: (call: Call) => boolean) => calls.flatMap((call, i) => (is(call) ? i : []))
+  const deltas = (of: (call: Call) => number) =>
+    calls.map((call, i) => of(call) - (i > 0 ? of(calls[i - 1] as Call) : 0))
+  return {
+    task: calls.map(({ task }) => task),
+    seq: deltas(({ seq }) => seq),
+    start: deltas(({ start }) => start),
+    duration: calls.map(({ start, end }) => lengthOf(start, end)),
+    state: calls.map(({ state }) => CALL_STATES[state]).join(''),
+    tries: calls.flatMap(({ tries }, i) => (tries > 1 ? [[i, tries]] : [])),
+    retries: calls.flatMap(({ start, retries }, i) =>
+      retries.length === 0
+        ? []
+        : [[i, ...retries.map((at, n) => Math.max(0, at - (retries[n - 1] ?? start)))]],
+    ),
+    cached: positions(({ isCached }) => isCached),
+    fallback: positions(({ hasFallback }) => hasFallback),
+    rollback: calls.flatMap(({ start, rollback: one }, i) =>
+      one ? [[i, Math.max(0, one.start - start), lengthOf(one.start, one.end)]] : [],
+    ),
+    compensated: positions(({ isCompensated }) => isCompensated),
+  }
+}
+
+const lengthOf = (start: number, end: number) => (end < 0 ? -1 : Math.max(0, end - start))
