@@ -6,6 +6,10 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, type LoopOptions, loop } from '@windlass/runtime/process/loop'
 import type { Runtime } from '@windlass/runtime/process/main'
+import {
+  watchClientCertificate,
+  watchDatabaseCertificate,
+} from '@windlass/runtime/tls/client-certificate'
 import { RpcServer } from './server.ts'
 import { openServiceIdentity, type ServiceIdentity } from './service-identity.ts'
 
@@ -42,6 +46,7 @@ export async function openService(
   const { url, max_connections: maxConnections } = postgres
   // First, because a mistake in the configuration must not wait for the database.
   const serviceIdentity = await openServiceIdentity(settings, name, runtime)
+  await watchDatabaseCertificate(url, runtime)
   const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
@@ -54,6 +59,7 @@ export async function openService(
     serviceIdentity,
     rpc,
     async openBus() {
+      await watchClientCertificate('nats', nats, runtime)
       const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
       teardown.add('bus', () => bus.close())
       return bus

@@ -55,6 +55,8 @@ export const samples: Record<string, unknown[]> = {
   'nats.tls_key': text,
   'redis.url': text,
   'redis.tls_ca': text,
+  'redis.tls_cert': text,
+  'redis.tls_key': text,
   'catalog.max_workflow_upload_bytes': number,
   'catalog.sdk_modules': hosts,
   'workers.bootstrap_token': text,

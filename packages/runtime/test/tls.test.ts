@@ -70,8 +70,8 @@ test('Redis: rediss:// encrypts and checks the server', async () => {
   await start('redis-server', [...args, ...files, ...rest, ...folder], /Ready to accept/)
 
   const url = `rediss://127.0.0.1:${port}`
-  const open = async (caFile?: string) => {
-    const redis = openRedis(url, caFile)
+  const open = async (tls_ca?: string) => {
+    const redis = openRedis(url, { tls_ca })
     onTestFinished(() => redis.disconnect())
     await redisReady(redis)
     return redis
@@ -81,7 +81,9 @@ test('Redis: rediss:// encrypts and checks the server', async () => {
   expect(await redis.get('tls')).toBe('1')
   await expect((await open()).get('tls')).rejects.toThrow()
   await expect((await open((await createAuthority()).caFile)).get('tls')).rejects.toThrow()
-  expect(() => openRedis('redis://127.0.0.1:1', '/ca')).toThrow('begin its url with rediss://')
+  expect(() => openRedis('redis://127.0.0.1:1', { tls_ca: '/ca' })).toThrow(
+    'begin its url with rediss://',
+  )
 })
 
 /** Writes a file as the user of the server, readable by no other. */

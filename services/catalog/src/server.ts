@@ -4,7 +4,8 @@ import { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { observeOutbox, relayOutbox } from '@windlass/runtime/postgres/outbox'
 import type { Runtime } from '@windlass/runtime/process/main'
-import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
+import { openServiceRedis } from '@windlass/runtime/redis/open-service-redis'
+import { redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
 import { AnalysisCache } from './analysis/analysis-cache.ts'
 import { AnalysisPool } from './analysis/analysis-pool.ts'
@@ -21,8 +22,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   const { catalog } = settings
   const service = await openService('catalog', settings, runtime)
   const { db, rpc } = service
-  const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
-  teardown.add('redis', () => redis.disconnect())
+  const redis = await openServiceRedis(settings.redis, runtime)
   const bus = await service.openBus()
   const pool = new AnalysisPool({ sdkModules: catalog.sdk_modules, ...LIMITS, workerUrl, log })
   teardown.add('analysis', () => pool.stop())

@@ -14,6 +14,10 @@ import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
 import { loop } from '@windlass/runtime/process/loop'
 import type { Runtime, Start } from '@windlass/runtime/process/main'
 import { StallWatch } from '@windlass/runtime/process/stall-watch'
+import {
+  watchClientCertificate,
+  watchDatabaseCertificate,
+} from '@windlass/runtime/tls/client-certificate'
 import * as access from './access.ts'
 import { CancelDelivery } from './engine/cancel-delivery.ts'
 import { ConnectedWorkers } from './engine/connected-workers.ts'
@@ -136,9 +140,11 @@ async function openConnections(settings: Settings, runtime: Runtime) {
   const { log, teardown, colocation } = runtime
   const { postgres, nats, services } = settings
   const { url, max_connections: maxConnections } = postgres
+  await watchDatabaseCertificate(url, runtime)
   const db = await openReadyDb({ url, schema: 'dispatcher' }, log, { maxConnections })
   teardown.add('database', () => db.close())
   void warnOfSharedRole(db, log)
+  await watchClientCertificate('nats', nats, runtime)
   const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
   teardown.add('bus', () => bus.close())
   const serviceIdentity = await openServiceIdentity(settings, 'dispatcher', runtime)

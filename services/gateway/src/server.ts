@@ -6,8 +6,10 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { type Bus, openBus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
-import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
+import { openServiceRedis } from '@windlass/runtime/redis/open-service-redis'
+import { type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { Signer } from '@windlass/runtime/signed'
+import { watchClientCertificate } from '@windlass/runtime/tls/client-certificate'
 import { ConsoleIdentities } from './access/console-identity.ts'
 import { ConsoleOidc, requireConsoleOidc } from './access/console-oidc.ts'
 import { ConsoleSessions } from './access/console-session.ts'
@@ -81,7 +83,9 @@ function openLive({ bus, executions, replies, log, teardown }: LiveOptions) {
   return { subscriptions, listFeed }
 }
 
-async function openGatewayBus({ nats }: Settings, { log, teardown, colocation }: Runtime) {
+async function openGatewayBus({ nats }: Settings, runtime: Runtime) {
+  const { log, teardown, colocation } = runtime
+  await watchClientCertificate('nats', nats, runtime)
   const bus = await openBus(nats.url, log, nats.prefix, { ...nats, colocation })
   teardown.add('bus', () => bus.close())
   return bus
@@ -94,8 +98,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   requireLoopbackIfAnonymous(settings, '[svc.server].host', settings.server.host)
   requireTrustedIssuer(settings.security.auth.oidc)
   requireConsoleOidc(settings)
-  const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
-  teardown.add('redis', () => redis.disconnect())
+  const redis = await openServiceRedis(settings.redis, runtime)
   const bus = await openGatewayBus(settings, runtime)
   await redisReady(redis)
 

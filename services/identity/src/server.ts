@@ -13,7 +13,8 @@ import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
 import type { Runtime } from '@windlass/runtime/process/main'
-import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
+import { openServiceRedis } from '@windlass/runtime/redis/open-service-redis'
+import { redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
 import { requireReviewedChanges } from './engine/anonymous-review.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
@@ -44,14 +45,13 @@ const END_INTERVAL_MS = 5_000
 
 /** Builds the service from the outside in; teardown releases its parts in reverse order. */
 export async function start(settings: Settings, runtime: Runtime) {
-  const { log, teardown } = runtime
+  const { log } = runtime
   requireAuthSecrets(settings, { log, secrets: USED_SECRETS })
   const { workers, security } = settings
   const service = await openService('identity', settings, runtime)
   const { db, rpc } = service
   await readAtStart(log, () => requireReviewedChanges(db, settings))
-  const redis = openRedis(settings.redis.url, settings.redis.tls_ca)
-  teardown.add('redis', () => redis.disconnect())
+  const redis = await openServiceRedis(settings.redis, runtime)
   await redisReady(redis)
 
   const bootstrapToken = createBootstrapTokenReader(settings, log)

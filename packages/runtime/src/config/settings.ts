@@ -210,8 +210,10 @@ export const Settings = table({
   }),
   redis: table({
     url: z.string().default('redis://127.0.0.1:6379'),
-    /** Authority of the server's certificate, for a rediss:// URL. */
+    /** Authority of the server's certificate, and a client certificate; for a rediss:// URL. */
     tls_ca: file,
+    tls_cert: file,
+    tls_key: file,
   }),
   catalog: table({
     max_workflow_upload_bytes: count.default(MEBIBYTE),

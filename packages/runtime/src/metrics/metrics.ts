@@ -40,7 +40,7 @@ export const poolWaiting = gauge('windlass_postgres_waiting', {
   help: 'Statements and transactions that wait for a connection of the pool.',
 })
 export const certificateExpiry = gauge('windlass_certificate_expiry_seconds', {
-  help: 'Time at which the certificate of a listener expires, in seconds since 1970.',
+  help: 'Time at which the certificate of a listener, or the client certificate towards a store, expires, in seconds since 1970.',
   labels: ['listener'],
 })
 export const problems = gauge('windlass_problems', {

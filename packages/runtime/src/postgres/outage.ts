@@ -10,6 +10,8 @@ export const READ_ONLY = '25006'
  */
 const STATES = new RegExp(`^(08|53|55|57|40|${READ_ONLY})`)
 const CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
+/** A certificate that has expired, of the server or of this client: new ones are used without a restart. */
+const EXPIRED = /^(CERT_HAS_EXPIRED$|ERR_SSL_.*CERTIFICATE_EXPIRED$)/
 const MESSAGES =
   /timeout|Connection terminated|Client has encountered a connection error|not queryable/
 
@@ -19,7 +21,7 @@ export function toOutageFault(error: unknown): Fault | undefined {
   const { code = '' } = error as { code?: unknown }
   const passing =
     typeof code === 'string' && code !== ''
-      ? STATES.test(code) || CODES.has(code)
+      ? STATES.test(code) || CODES.has(code) || EXPIRED.test(code)
       : MESSAGES.test(error.message)
   if (!passing) return undefined
   countDependencyFailure('postgres', 'unavailable')

@@ -3,6 +3,12 @@ import { Redis } from 'ioredis'
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { waitAtMost } from '../timeout.ts'
 
+interface RedisTls {
+  tls_ca?: string | undefined
+  tls_cert?: string | undefined
+  tls_key?: string | undefined
+}
+
 const COMMAND_MS = 500
 const CONNECT_MS = 2_000
 const MAX_RECONNECT_MS = 1_000
@@ -11,16 +17,21 @@ const MAX_RECONNECT_MS = 1_000
  * Opens a connection whose commands fail at once while Redis is unavailable; callers work without it.
  * The connection is also the circuit breaker for a Redis that hangs: the first command that is not
  * answered in time closes it, and a new connection takes commands once Redis has answered on it.
- * `caFile` is the authority of the certificate behind a rediss:// URL.
+ * A rediss:// URL may have an authority of the server's certificate, and a client certificate.
  */
-export function openRedis(url: string, caFile?: string): Redis {
+export function openRedis(url: string, { tls_ca, tls_cert, tls_key }: RedisTls = {}): Redis {
   const { protocol } = new URL(url)
   if (protocol !== 'redis:' && protocol !== 'rediss:')
     throw new Error('[svc.redis].url must begin with redis:// or rediss://')
-  if (protocol === 'redis:' && caFile)
-    throw new Error('[svc.redis].tls_ca is set: begin its url with rediss://')
+  if (protocol === 'redis:' && (tls_ca || tls_cert || tls_key))
+    throw new Error('[svc.redis] has certificates: begin its url with rediss://')
+  const files = {
+    ...(tls_ca && { ca: readFileSync(tls_ca) }),
+    ...(tls_cert && { cert: readFileSync(tls_cert) }),
+    ...(tls_key && { key: readFileSync(tls_key) }),
+  }
   const redis = new BreakingRedis(url, {
-    ...(caFile && { tls: { ca: readFileSync(caFile) } }),
+    ...(protocol === 'rediss:' && { tls: files }),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     commandTimeout: COMMAND_MS,
