@@ -6,6 +6,9 @@ import { deleteRemains } from '../src/loops/retention.ts'
 import { cancel, create, keepActive, run, setup, submit } from './executions-fixture.ts'
 import { idsIn, readEnds, seed, sweep, withExecutions } from './retention-fixture.ts'
 
+const ROUNDS = 6
+const EACH_ROUND = 200
+
 const filter = { state: '', workflow_namespace: '', workflow_name: '', visible: undefined }
 
 /** A service without retention, with these executions. */
@@ -200,4 +203,26 @@ test('enabled: the service deletes what has ended', { timeout: 60_000 }, async (
   const { execution_id: alive } = await run(client)
   await cancel(client, execution_id)
   await vi.waitFor(() => expectKept(db, [alive]), { timeout: 40_000, interval: 100 })
+})
+
+test('as many deleted as written, round after round: tables and indexes do not grow', async () => {
+  const { db } = await withExecutions()
+  const sizes: number[] = []
+  for (let i = 0; i < ROUNDS; i++) {
+    await seed(
+      db,
+      Array.from({ length: EACH_ROUND }, () => ({ events: 6 })),
+    )
+    await readEnds(db)
+    await sweep(db)
+    await expectKept(db, [])
+    // Autovacuum does it otherwise, some time later.
+    for (const table of [sql`executions`, sql`events`]) await db.run(sql`vacuum ${table}`)
+    const [size] = await db.rows<{ bytes: number }>(sql`
+      select pg_total_relation_size('executions') + pg_total_relation_size('events') as bytes`)
+    sizes.push(size?.bytes ?? 0)
+  }
+  const [first = 0] = sizes.slice(ROUNDS / 2)
+  // Without the deletion they would be twice as large.
+  expect(sizes.at(-1), sizes.join(', ')).toBeLessThan(1.2 * first)
 })
