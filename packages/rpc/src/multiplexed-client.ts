@@ -17,9 +17,10 @@
  *        |-- {id 1, abandoned} -------------------->|  cancels; no response follows
  *        |<- {id 3, response, receipt} -------------|  the response hands something over
  *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s
- *        |<----------- LEAVING ---------------------|  the server begins to stop
- *        |------------ half-close ----------------->|  the client sends no further call here
+ *        |<----------- LEAVING ---------------------|  the server begins to stop: no further call
  *        |<- the responses still due ---------------|
+ *        |-- their receipts ----------------------->|
+ *        |------------ half-close ----------------->|
  *        |<----------- end -------------------------|
  *
  * Guarantees. A call has the semantics of a unary gRPC call: a deadline, cancellation, status
@@ -42,7 +43,9 @@
  * - The replica is of a release without `Calls`, or without the rpc: it answers UNIMPLEMENTED, and
  *   the call is made as a unary gRPC call. Releases can be mixed in any order.
  * - A server stops: LEAVING moves new calls to other replicas before its listener closes, and the
- *   stream ends with the last response, so calls in flight are answered.
+ *   stream ends with the last response, so calls in flight are answered. The client closes its half
+ *   after the last receipt: leases without one would be given to another worker and run twice. A
+ *   client of an earlier release closes it at once and can send none; it keeps what it receives.
  *
  * Limits. Messages of one stream are sent in order, so a large request would delay the small ones
  * behind it: requests above MAX_STREAM_REQUEST_BYTES travel as unary calls. A stream is shared by all
@@ -122,6 +125,7 @@ export class MultiplexedStream {
     onUnresponsive: () => this.#moveCalls(),
   })
   #lastId = 0
+  #isLeaving = false
   isOpen = false
   wasOpen = false
 
@@ -157,6 +161,7 @@ export class MultiplexedStream {
       const abandon = (reason: Failure | Error) => {
         release()
         this.#send({ ...EMPTY_REQUEST, id, abandoned: true })
+        this.#closeWhenIdle()
         reject(reason)
       }
       const onAbort = () => abandon(failure(status.CANCELLED, 'cancelled'))
@@ -218,15 +223,21 @@ export class MultiplexedStream {
     if (body?.$case === 'notice') this.#onNotice(body.value)
     else if (body?.$case === 'response') this.#pending.get(id)?.resolve(body.value)
     else if (body) this.#pending.get(id)?.reject(body.value)
+    this.#closeWhenIdle()
   }
 
   #onNotice(notice: Notice): void {
     this.isOpen = notice === Notice.NOTICE_READY
     if (this.isOpen) this.wasOpen = true
     else {
-      this.#stream.end()
+      this.#isLeaving = true
       this.#onEnd()
     }
+  }
+
+  /** Closes this end of a stream whose server stops, after the receipts of all responses. */
+  #closeWhenIdle(): void {
+    if (this.#isLeaving && this.#pending.size === 0 && this.#stream.writable) this.#stream.end()
   }
 
   #onLost(): void {

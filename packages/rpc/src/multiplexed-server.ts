@@ -46,6 +46,8 @@ export class MultiplexedServerStream {
     stream.on('data', (ask: CallRequest) => this.#onRequest(ask))
     stream.on('end', () => {
       this.#isClientSending = false
+      // A client of an earlier release, which reads its responses but can send no receipts any more.
+      this.#unconfirmed.clear()
       this.#endWhenDone()
     })
     stream.on('cancelled', () => this.#cancelAll())
@@ -85,7 +87,7 @@ export class MultiplexedServerStream {
     const { id } = answer
     if (isCancelled) lost?.()
     if (isCancelled || !lost) return
-    this.#unconfirmed.set(id, lost)
+    if (this.#isClientSending) this.#unconfirmed.set(id, lost)
     this.#send(answer)
     this.#awaitReceipt(id, RECEIPT_CHECKS)
   }

@@ -424,7 +424,7 @@ export type CallsService = typeof CallsService;
 export const CallsService = {
   /**
    * The server sends the first message: READY. Before it stops it sends LEAVING; the client then
-   * sends no further call and half-closes, and the stream ends with the last response.
+   * sends no further call, and half-closes after the receipts of the responses that are due.
    */
   carry: {
     path: "/windlass.rpc.v1.Calls/Carry" as const,
@@ -440,7 +440,7 @@ export const CallsService = {
 export interface CallsServer extends UntypedServiceImplementation {
   /**
    * The server sends the first message: READY. Before it stops it sends LEAVING; the client then
-   * sends no further call and half-closes, and the stream ends with the last response.
+   * sends no further call, and half-closes after the receipts of the responses that are due.
    */
   carry: handleBidiStreamingCall<CallRequest, CallResponse>;
 }
