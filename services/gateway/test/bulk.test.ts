@@ -109,6 +109,39 @@ test('a cancel of all matches: each once, with progress, an end and one act in t
   expect(JSON.parse(done?.detail_json ?? '')).toMatchObject({ act: 'cancel', ...progress, id })
 })
 
+/** Begins an act on 60 executions whose changes wait; the client leaves after the first frame. */
+async function leaveAct() {
+  const gateway = await setup(Array(60).fill('RUNNING'))
+  let release = () => {}
+  gateway.executions.held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const leaving = new AbortController()
+  const { body } = await gateway.call('POST', '/executions/bulk', {
+    body: JSON.stringify({ filter: { namespace: 'default' }, action: 'cancel', expect: 60 }),
+    headers: { 'content-type': 'application/json' },
+    signal: leaving.signal,
+  })
+  const first = await body?.getReader().read()
+  const id = /"id":"([0-9a-f]{32})"/.exec(new TextDecoder().decode(first?.value))?.[1]
+  await expect.poll(() => gateway.changes().length).toBeGreaterThan(0)
+  leaving.abort()
+  // The gateway learns of it before the first changes are answered.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  release()
+  const progress = async () => (await gateway.call('GET', `/executions/bulk/${id}`)).json()
+  return { ...gateway, progress }
+}
+
+test('a client that leaves: the act continues to its end, which is audited and can be read', async () => {
+  const { progress, changes, recorded } = await leaveAct()
+  await expect.poll(progress).toMatchObject({ state: 'ended', done: 60, stopped: false })
+  expect(changes().length).toBe(60)
+  const outcomes = () =>
+    recorded.filter(({ action }) => action === 'execution.bulk').map(({ outcome }) => outcome)
+  await expect.poll(outcomes).toEqual(['begun', 'done'])
+})
+
 test('a set that grew by more than 1 %: 409, and nothing changes', async () => {
   const { bulk, changes } = await setup(['RUNNING', 'RUNNING'])
   const response = await bulk({ action: 'cancel', expect: 1 })

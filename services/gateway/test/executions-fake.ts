@@ -28,6 +28,8 @@ export class FakeExecutions {
   readonly calls = { submit: 0, get: 0, log: 0 }
   /** `on`: changes are published; `omit`: without their entries; `replies`: on the subject of the sender. */
   readonly signals = { on: true, omit: false, replies: true }
+  /** Commands wait for it. */
+  held: Promise<unknown> = Promise.resolve()
   readonly #bus: Bus
   readonly #reserved = new Map<string, string>()
 
@@ -74,6 +76,7 @@ export class FakeExecutions {
       submit: async ({ commands }) => {
         this.calls.submit++
         this.commands.push(...commands)
+        await this.held
         return { results: commands.map((command) => this.#apply(command)) }
       },
       reserveKey: async ({ key_id, execution_id: wanted }) => {

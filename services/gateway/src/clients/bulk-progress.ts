@@ -19,7 +19,7 @@ export interface BulkRecord {
   total: number
   done: number
   failed: number
-  /** True if it ended before all were done: the client left, or the gateway was stopped. */
+  /** True if it ended before all were done: the gateway was stopped, or the caller lost its rights. */
   stopped: boolean
   started_at: string
   updated_at: string

@@ -28,6 +28,7 @@ export class RequestContext {
   /** Memory that the body of the request is accounted for. */
   bodyReservation: BodyReservation | undefined
   #closed: AbortController | undefined
+  #stopped: AbortController | undefined
 
   /** Called once the request is authorized. */
   readonly onAuthorized: () => void
@@ -75,9 +76,19 @@ export class RequestContext {
     return this.#closed.signal
   }
 
+  /**
+   * Aborts when the server stops or the caller is no longer authorized, and not when the client disconnects:
+   * for work that continues without a reader.
+   */
+  get stopSignal(): AbortSignal {
+    this.#stopped ??= new AbortController()
+    return this.#stopped.signal
+  }
+
   /** Aborts what waits for this request. */
   abort(reason: Fault): void {
     this.#closed?.abort(reason)
+    this.#stopped?.abort(reason)
   }
 }
 

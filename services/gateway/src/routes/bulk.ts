@@ -76,7 +76,7 @@ const Progress = z
     total: count,
     done: count,
     failed: count,
-    /** True if it ended before all were done: the client left, or the gateway was stopped. */
+    /** True if it ended before all were done: the gateway was stopped, or the caller lost its rights. */
     stopped: z.boolean(),
     started_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
@@ -137,9 +137,10 @@ export const bulkExecutions = route('post', '/executions/bulk', {
         ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
       }
       const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
-      // Performed here and not in a streamed response, so that the audit entry has the result.
+      // Performed here and not in a streamed response, so that the audit entry has the result. It continues when the
+      // client leaves: a page that is closed would else leave an unknown part of the executions changed.
       const record = await performAct(deps, act, {
-        ...{ rows, signal: ctx.signal, callerNow: () => input.caller },
+        ...{ rows, signal: ctx.stopSignal, callerNow: () => input.caller },
         onProgress: (progress) => {
           progressOf.set(ctx, progress)
           sse?.send(frameOf(progress))
