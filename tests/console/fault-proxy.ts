@@ -30,6 +30,8 @@ export interface FaultProxy {
   target: string
   /** Breaks all connections. */
   breakAll(): void
+  /** Writes frames to the open event streams of a path, between those of the server. */
+  inject(path: string, frames: string): void
 }
 
 /** Starts a proxy without faults. */
@@ -38,13 +40,14 @@ export async function startFaultProxy(
   defer: (undo: () => unknown) => void,
 ): Promise<FaultProxy> {
   const sockets = new Set<Socket>()
+  const streams = new Set<EventStream>()
   const server = createServer((from, to) => {
     const { method = '', url = '' } = from
     proxy.seen.push(`${method} ${url}`)
     const fault = proxy.fault({ method, path: url })
     if (fault === 'unsent') from.socket.destroy()
     else if (typeof fault === 'number') to.writeHead(fault).end('{"detail":"injected"}')
-    else forward(proxy.target, { from, to }, fault)
+    else forward(proxy.target, { from, to, streams }, fault)
   })
   server.on('connection', (socket) => {
     sockets.add(socket)
@@ -60,16 +63,58 @@ export async function startFaultProxy(
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const proxy: FaultProxy = { url, seen: [], fault: () => undefined, target, breakAll }
+  const inject = (path: string, frames: string) => {
+    for (const stream of streams) if (stream.path.startsWith(path)) stream.write(frames)
+  }
+  const proxy: FaultProxy = { url, seen: [], fault: () => undefined, target, breakAll, inject }
   return proxy
 }
 
 interface Exchange {
   from: IncomingMessage
   to: ServerResponse
+  /** Answers that are event streams, while they are open. */
+  streams: Set<EventStream>
 }
 
-function forward(target: string, { from, to }: Exchange, fault: Fault | undefined): void {
+/** An event stream into which frames can be written between those of the server. */
+class EventStream {
+  readonly path: string
+  readonly #to: ServerResponse
+  #isBetweenFrames = true
+  #waiting = ''
+
+  constructor(path: string, to: ServerResponse) {
+    this.path = path
+    this.#to = to
+  }
+
+  /** Called with each part that was passed on. */
+  passed(part: Buffer): void {
+    this.#isBetweenFrames = part.subarray(-2).equals(FRAME_END)
+    if (this.#isBetweenFrames) this.#flush()
+  }
+
+  write(frames: string): void {
+    this.#waiting += frames
+    if (this.#isBetweenFrames) this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#waiting !== '') this.#to.write(this.#waiting)
+    this.#waiting = ''
+  }
+}
+
+const FRAME_END = Buffer.from('\n\n')
+
+/** Undefined for an answer that is no event stream. */
+function openStream(from: IncomingMessage, answer: IncomingMessage, to: ServerResponse) {
+  const isStream = answer.headers['content-type']?.startsWith('text/event-stream')
+  return isStream ? new EventStream(from.url ?? '', to) : undefined
+}
+
+function forward(target: string, { from, to, streams }: Exchange, fault: Fault | undefined): void {
   const { method, headers } = from
   const upstream = request(new URL(from.url ?? '', target), { method, headers }, (answer) => {
     if (fault === 'unanswered') {
@@ -79,8 +124,12 @@ function forward(target: string, { from, to }: Exchange, fault: Fault | undefine
     const { 'content-length': _, ...others } = answer.headers
     to.writeHead(answer.statusCode ?? 502, fault === undefined ? answer.headers : others)
     to.flushHeaders()
-    answer.on('data', (part) => {
+    const stream = openStream(from, answer, to)
+    if (stream) streams.add(stream)
+    to.on('close', () => stream && streams.delete(stream))
+    answer.on('data', (part: Buffer) => {
       to.write(part)
+      stream?.passed(part)
       if (fault === 'doubled') to.write(part)
       if (fault === 'cut') from.socket.destroy()
     })

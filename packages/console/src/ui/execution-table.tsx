@@ -7,6 +7,7 @@ import { navigate } from '../location/location.ts'
 import { Link } from './link.tsx'
 import { Since, SoFar } from './running-times.tsx'
 import { StateBadge } from './state-badge.tsx'
+import { isLong, partsOf, TablePart } from './table-part.tsx'
 
 interface RowSelection {
   chosen: ReadonlySet<string>
@@ -20,43 +21,82 @@ interface TableProps {
   selection?: RowSelection
 }
 
-/** Rows of executions, each with a link to its own screen. */
-export function ExecutionTable({ rows, selection }: TableProps) {
+const HEADS = ['State', 'Workflow', 'Execution', 'Created', 'Took', 'Worker']
+
+/** Rows of executions, each with a link to its own screen. Of a long table those near the view are drawn. */
+export class ExecutionTable extends Component<TableProps> {
+  /** Rows that were selected at the last drawing. */
+  #chosenBefore: ReadonlySet<string> | undefined
+
+  override componentDidUpdate(): void {
+    this.#chosenBefore = this.props.selection?.chosen
+  }
+
+  override render() {
+    const { rows, selection } = this.props
+    const chosen = selection?.chosen
+    const before = this.#chosenBefore
+    const hasChanged = ({ execution_id: id }: ExecutionRow) => chosen?.has(id) !== before?.has(id)
+    const isPartial = isLong(rows.length)
+    let offset = 0
+    return (
+      <div class="table-frame">
+        <table
+          class={`rows clickable${isPartial ? ' long' : ''}`}
+          aria-rowcount={isPartial ? rows.length + 1 : undefined}
+        >
+          <Heads rows={rows} selection={selection} />
+          {partsOf(rows).map((part, i) => {
+            const first = offset
+            offset += part.length
+            return (
+              <TablePart
+                key={`${isPartial} ${i}`}
+                rows={part}
+                offset={first}
+                columns={HEADS.length + (selection ? 1 : 0)}
+                isPartial={isPartial}
+                hasChanged={hasChanged}
+                render={(row, index) => (
+                  <Row
+                    key={row.execution_id}
+                    row={row}
+                    // The head is the first row.
+                    index={isPartial ? index + 2 : undefined}
+                    isChosen={chosen?.has(row.execution_id)}
+                    onChoose={selection?.onChoose}
+                  />
+                )}
+              />
+            )
+          })}
+        </table>
+      </div>
+    )
+  }
+}
+
+function Heads({ rows, selection }: TableProps) {
   const ids = rows.map(({ execution_id }) => execution_id)
   return (
-    <div class="table-frame">
-      <table class="rows clickable">
-        <thead>
-          <tr>
-            {selection && (
-              <th scope="col">
-                <Check
-                  label="Select all rows"
-                  isChecked={ids.every((id) => selection.chosen.has(id))}
-                  onChange={(isChosen) => selection.onChoose(ids, isChosen)}
-                />
-              </th>
-            )}
-            <th scope="col">State</th>
-            <th scope="col">Workflow</th>
-            <th scope="col">Execution</th>
-            <th scope="col">Created</th>
-            <th scope="col">Took</th>
-            <th scope="col">Worker</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => (
-            <Row
-              key={row.execution_id}
-              row={row}
-              isChosen={selection?.chosen.has(row.execution_id)}
-              onChoose={selection?.onChoose}
+    <thead>
+      <tr>
+        {selection && (
+          <th scope="col" class="check">
+            <Check
+              label="Select all rows"
+              isChecked={ids.every((id) => selection.chosen.has(id))}
+              onChange={(isChosen) => selection.onChoose(ids, isChosen)}
             />
-          ))}
-        </tbody>
-      </table>
-    </div>
+          </th>
+        )}
+        {HEADS.map((head) => (
+          <th key={head} scope="col" class={`head-${head.toLowerCase()}`}>
+            {head}
+          </th>
+        ))}
+      </tr>
+    </thead>
   )
 }
 
@@ -77,6 +117,8 @@ const Check = ({ label, isChecked, onChange }: CheckProps) => (
 
 interface RowProps {
   row: ExecutionRow
+  /** Place in a table of which not every row is drawn. */
+  index: number | undefined
   /** Undefined where rows cannot be selected. */
   isChosen: boolean | undefined
   onChoose: RowSelection['onChoose'] | undefined
@@ -84,8 +126,9 @@ interface RowProps {
 
 /** Renders again only when its row is another object; `keepSame` leaves unchanged rows as they are. */
 class Row extends Component<RowProps> {
-  override shouldComponentUpdate({ row, isChosen }: RowProps): boolean {
-    return row !== this.props.row || isChosen !== this.props.isChosen
+  override shouldComponentUpdate({ row, isChosen, index }: RowProps): boolean {
+    const { props } = this
+    return row !== props.row || isChosen !== props.isChosen || index !== props.index
   }
 
   /** The function of the last properties: a row is not rendered again for a new one. */
@@ -93,11 +136,11 @@ class Row extends Component<RowProps> {
     this.props.onChoose?.([this.props.row.execution_id], isChosen)
 
   override render() {
-    const { row, isChosen } = this.props
+    const { row, isChosen, index } = this.props
     const { execution_id, workflow_namespace, workflow_name, state, worker_name } = row
     const to = executionAddress(execution_id)
     return (
-      <tr onClick={(event) => openRow(event, to)}>
+      <tr aria-rowindex={index} onClick={(event) => openRow(event, to)}>
         {isChosen !== undefined && (
           <td>
             <Check label={`Select ${execution_id}`} isChecked={isChosen} onChange={this.#choose} />

@@ -1,0 +1,161 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { openAddress } from '../security/chromium.ts'
+import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
+import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { heapMegabytes, taskTimes } from './task-times.ts'
+
+const SOURCE = `from windlass import ExecutionContext, workflow
+
+
+@workflow.with_options(name="wait", affinity={"zone": "nowhere"})
+async def wait(ctx: ExecutionContext):
+    return ctx.input
+`
+
+const ROWS = 1_000
+const PARALLEL = 20
+const BASE = '/workflows/default/wait'
+/** The budget says 300. */
+const SECONDS = Number(process.env.TEST_CONSOLE_SECONDS ?? 20)
+const CHANGES_A_SECOND = 200
+const TICK_MS = 50
+/** Times of the processor may grow with the frequency of busy processors. */
+const MARGIN = 2
+
+interface Row extends Record<string, unknown> {
+  execution_id: string
+  revision: number
+  worker_name: string
+}
+
+let proxy: FaultProxy
+const ids: string[] = []
+const fixture = consoleFixture({
+  isWanted: isWhole,
+  prepare: async ({ upload, requestOk }) => {
+    expect((await upload(SOURCE)).status).toBe(200)
+    const start = async (i: number) => {
+      const { execution_id = '' } = await requestOk(`POST ${BASE}/run/async`, { body: i })
+      return execution_id
+    }
+    for (let i = 0; i < ROWS; i += PARALLEL)
+      ids.push(...(await Promise.all(Array.from({ length: PARALLEL }, (_, n) => start(i + n)))))
+  },
+})
+const { obstacle } = fixture
+
+beforeAll(async () => {
+  if (!obstacle) proxy = await startFaultProxy(fixture.url, fixture.defer)
+})
+
+const report = (what: string, values: Record<string, number>) =>
+  process.stdout.write(`${what}: ${JSON.stringify(values)}\n`)
+
+/** Opens the list with all rows and its stream. */
+async function openRows(page: Page): Promise<void> {
+  await openAddress(page, `/console/executions?workflow_name=wait&limit=${ROWS}`)
+  await page.locator('table.clickable tbody tr').first().waitFor()
+  await page.getByText('live', { exact: true }).waitFor()
+}
+
+/** Collects the time between two frames, in milliseconds. */
+const WATCH_FRAMES = `
+  window.frameTimes = []
+  let last = performance.now()
+  const next = (now) => { frameTimes.push(now - last); last = now; requestAnimationFrame(next) }
+  requestAnimationFrame(next)`
+
+const P95 = 'frameTimes.sort((a, b) => a - b)[Math.floor(frameTimes.length * 0.95)]'
+
+const STATES = ['CLAIMED', 'RUNNING', 'PAUSED', 'RESUMING', 'SCHEDULED']
+
+/** Frames of changes of the rows, in the form of the server's, each row in turn. */
+function* changesOf(rows: readonly Row[]): Generator<string> {
+  for (let round = 1; ; round++)
+    for (const [i, row] of rows.entries()) {
+      const state = STATES[(round + i) % STATES.length]
+      const revision = row.revision + round
+      const changed = { ...row, state, revision, worker_name: `worker-${round}` }
+      const data = JSON.stringify({ id: row.execution_id, revision, row: changed })
+      yield `event: executions\ndata: ${data}\n\n`
+    }
+}
+
+/** Sends changes at a steady rate; returns their number. */
+async function sendChanges(page: Page, changes: Iterator<string>, seconds: number) {
+  const begun = performance.now()
+  let sent = 0
+  for (let at = 0; at < seconds * 1_000; at = performance.now() - begun) {
+    const due = Math.floor((at / 1_000) * CHANGES_A_SECOND)
+    let frames = ''
+    for (; sent < due; sent++) frames += changes.next().value
+    if (frames !== '') proxy.inject('/events/stream', frames)
+    await page.waitForTimeout(TICK_MS)
+  }
+  return sent
+}
+
+describe.skipIf(obstacle)(`1,000 rows${obstacle ? `: ${obstacle}` : ''}`, () => {
+  // No system on two processors makes 200 changes a second together with a browser, so they are put into its stream.
+  test(
+    '200 changes a second: no task above 50 ms, no growth of the heap above 10 MB, the last is shown',
+    async () => {
+      const { page } = await fixture.open(fixture.auth.admin, { baseURL: proxy.url })
+      const answer = await fixture.auth.requestOk(
+        `GET /executions?workflow_name=wait&limit=${ROWS}`,
+      )
+      const executions = answer.executions as unknown as Row[]
+      await openRows(page)
+      const cdp = await page.context().newCDPSession(page)
+      const changes = changesOf(executions)
+      // Each row has changed once before the heap is measured.
+      await sendChanges(page, changes, ROWS / CHANGES_A_SECOND)
+      const before = await heapMegabytes(cdp)
+      await page.evaluate(WATCH_FRAMES)
+      let sent = 0
+      const { longest, total } = await taskTimes(fixture.browser, page, async () => {
+        sent = await sendChanges(page, changes, SECONDS)
+      })
+      const p95 = Math.round(await page.evaluate<number>(P95))
+      const heap = (await heapMegabytes(cdp)) - before
+      report('1,000 rows', {
+        ...{ 'changes a second': Math.round(sent / SECONDS), seconds: SECONDS },
+        ...{ 'longest task': longest, 'busy ms a second': Math.round(total / SECONDS) },
+        ...{ 'p95 frame': p95, 'more megabytes': heap },
+      })
+      const newest = executions[0]?.execution_id ?? ''
+      const row = page.getByRole('row').filter({ has: page.getByTitle(newest) })
+      await row.getByText(/^worker-\d+$/).waitFor()
+      expect(await page.locator('table.clickable tbody tr').count()).toBeLessThan(ROWS / 2)
+      expect(longest).toBeLessThan(MARGIN * 50)
+      expect(heap).toBeLessThanOrEqual(10)
+    },
+    LIMIT_MS,
+  )
+
+  test(
+    'all of them are cancelled at once: each that comes into view is, and by keyboard too',
+    async () => {
+      const { page, findings } = await fixture.open(fixture.auth.admin)
+      await openRows(page)
+      await fixture.auth.requestOk('POST /executions/bulk', {
+        body: { filter: { workflow_name: 'wait' }, action: 'cancel', expect: ROWS },
+        headers: { accept: 'application/json' },
+      })
+      const [oldest = '', newest = ''] = [ids[0], ids.at(-1)]
+      const rowOf = (id: string) => page.getByRole('row').filter({ has: page.getByTitle(id) })
+      await rowOf(newest).getByText('Cancelled').waitFor()
+      expect(await rowOf(oldest).count()).toBe(0)
+      await page.getByLabel(`Select ${newest}`).focus()
+      await page.locator('main').evaluate((main) => main.scrollTo(0, main.scrollHeight))
+      await rowOf(oldest).getByText('Cancelled').waitFor()
+      expect(await rowOf(oldest).getAttribute('aria-rowindex')).toBe(String(ROWS + 1))
+      // The row with the focus stays, wherever it is.
+      await page.keyboard.press('Tab')
+      expect(await page.evaluate('document.activeElement.textContent')).toBe('default/wait')
+      expect(await findings()).toEqual([])
+    },
+    LIMIT_MS,
+  )
+})
