@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -12,6 +13,7 @@ from random import Random
 from typing import Any
 from uuid import UUID
 
+import attrs
 import pytest
 
 from windlass import ExecutionContext, ExecutionEvent
@@ -31,6 +33,11 @@ class Point:
 class Plain:
     def __init__(self, x: int) -> None:
         self.x = x
+
+
+@attrs.define
+class Slotted:
+    x: Any
 
 
 async def helper(n: int) -> int:
@@ -60,6 +67,9 @@ def test_call_ids_equal_those_of_the_reference_release(
         (Colour.RED, "red"),
         (Point(1, 2), Point(1, 2)),
         (Plain(1), Plain(1)),
+        (Slotted(1), Slotted(1)),
+        (deque([1, 2]), deque([1, 2])),
+        (memoryview(b"a"), b"a"),
         (timedelta(minutes=1), 60.0),
         (PurePosixPath("/a"), "/a"),
         (Decimal("1.50"), "1.50"),
@@ -79,6 +89,9 @@ def test_equal_arguments_have_equal_ids(one: object, other: object) -> None:
         (b"\x01", "01"),
         (Point(1, 2), Point(2, 1)),
         (Plain(1), Plain(2)),
+        (Slotted(1), Slotted(2)),
+        (Slotted(Point(1, 2)), Slotted(Point(1, 3))),
+        (deque([1]), deque([2])),
         (1 + 2j, 1 + 3j),
         ({1: "x"}, {"1": "x"}),
         (datetime(2026, 1, 2, tzinfo=UTC), datetime(2026, 1, 2)),

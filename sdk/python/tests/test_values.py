@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter, OrderedDict, defaultdict, deque
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Union
+from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Union
 from uuid import UUID
 
 import attrs
@@ -85,6 +87,59 @@ class Dog:
     tricks: list[str]
 
 
+@dataclass
+class Bird:
+    """Fits every object, because it has no required field."""
+
+    song: str = ""
+
+
+@dataclass
+class Parrot:
+    song: str = ""
+    words: int = 0
+
+
+class Size(Enum):
+    SMALL = (1, 2)
+
+
+@dataclass
+class Owner:
+    pet: Cat | Dog
+    friend: Owner | Cat | None = None
+    since: date | datetime | None = None
+
+
+@dataclass
+class Interval:
+    length: timedelta | None
+    label: int | str = 0
+    made: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.made = 1
+
+
+@attrs.define
+class Kennel:
+    dogs: dict[Path, Cat | Dog] = attrs.field(factory=dict)
+
+
+class Sighting(TypedDict, total=False):
+    animal: Cat | Dog
+
+
+class Race(NamedTuple):
+    winner: Cat | Dog
+    time: timedelta = timedelta(0)
+
+
+@dataclass
+class Tank(Box[T]):
+    size: Literal[Size.SMALL] | None = None
+
+
 class Money:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -134,6 +189,31 @@ ORDER = Order(1, [Line(Decimal("9.90"), {"b", "a"})], timedelta(minutes=5))
         (dict[str, Money], {"a": Money("1")}),
         (float, 2.0),
         (int, 10**40),
+        (Owner, Owner(Dog(["sit"]), Owner(Cat(9)), datetime(2026, 1, 2, tzinfo=UTC))),
+        (list[Owner], [Owner(Cat(1), Cat(2))]),
+        (timedelta | None, timedelta(hours=1)),
+        (timedelta | None, None),
+        (Interval, Interval(timedelta(days=1), "5")),
+        (list[Interval | None], [None, Interval(None)]),
+        (Kennel, Kennel({Path("a"): Dog([])})),
+        (Sighting, {"animal": Dog([])}),
+        (Race, Race(Dog([]), timedelta(seconds=9.5))),
+        (Box[Cat | Dog], Box(Dog([]))),
+        (Tank[Cat | Dog], Tank(Dog([]), Size.SMALL)),
+        (Bird | Parrot, Parrot("la", 3)),
+        (Size, Size.SMALL),
+        (Literal[Colour.RED], Colour.RED),
+        (Colour | int, Colour.RED),
+        (dict[Colour, Cat | Dog], {Colour.RED: Dog([])}),
+        (dict[timedelta, int], {timedelta(seconds=90): 1}),
+        (dict[bytes, int], {b"\xff": 1}),
+        (dict[bool, int], {True: 1}),
+        (dict[Path | None, int], {Path("x"): 1}),
+        (Iterable[Cat], [Cat(1)]),
+        (deque[Cat], deque([Cat(1)])),
+        (OrderedDict[str, Cat], OrderedDict(a=Cat(1))),
+        (Counter[str], Counter("aab")),
+        (Annotated[Cat | Dog, "a pet"], Dog([])),
     ],
 )
 async def test_result_is_decoded_under_its_annotation_in_every_run(
@@ -199,6 +279,14 @@ async def test_change_of_a_result_does_not_change_the_record() -> None:
         (Order, {"id": 1, "lines": [{"price": "x"}]}, r"at `\$\.lines\[0\]\.price`"),
         (None, 1, "Expected `null`, got `int`"),
         (Cat | Dog, 3, "no member of the union fits"),
+        (list[Owner], [{"pet": {}}], r"no member of the union fits .* at `\$\[0\]\.pet`"),
+        (Owner, {}, "Object missing required field `pet`"),
+        (list[Interval], [{"length": "x"}], r"at `\$\[0\]\.length`"),
+        (Race, [{"lives": 1}, 1, 2], "Expected `array` of at most length 2, got 3"),
+        (Size, 3, "Invalid enum value 3"),
+        (dict[Path | None, int], {"a": "x"}, r"Expected `int`, got `str` - at `\$\[\.\.\.\]`"),
+        (dict[bool, int], {"yes": 1}, "the key 'yes' does not fit"),
+        (defaultdict[str, int], {"a": 1}, "defaultdict has no JSON form"),
         (threading.Event, threading.Event(), "no JSON form"),
         (Any, [{"a": threading.Lock()}], r"\$\[0\]\.a: a value of the type lock has no JSON form"),
         (Any, iter([1]), r"\$: a value of the type list_iterator has no JSON form"),

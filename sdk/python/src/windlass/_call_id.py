@@ -10,6 +10,7 @@ import dataclasses
 import hashlib
 import inspect
 import json
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -24,7 +25,7 @@ from uuid import UUID
 
 from windlass._array_form import array_form
 from windlass._json import MAX_LEVELS, TOO_DEEP, convert_nested, quote_json
-from windlass._narrow import is_list, is_object
+from windlass._narrow import class_of, is_list, is_object
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import UnserializableError
 
@@ -218,6 +219,10 @@ def _object_form(value: Any) -> Any:
         return _Form(array)
     if hasattr(value, "__dict__"):
         return _Form(__object__=type(value).__qualname__, fields=vars(value))
+    kind: Any = class_of(value)
+    if (members := getattr(kind, "__attrs_attrs__", None)) is not None:
+        fields = {member.name: getattr(value, member.name) for member in members}
+        return _Form(__object__=kind.__qualname__, fields=fields)
     raise TypeError(
         f"the argument type {type(value).__qualname__} has no stable identity, "
         "so the call could not be found in the log; pass data instead"
@@ -243,7 +248,8 @@ def _context_form(context: ExecutionContext[Any]) -> Any:
 
 _FORMS: tuple[tuple[type | tuple[type, ...], Callable[[Any], Any]], ...] = (
     ((set, frozenset), _set_form),
-    ((bytes, bytearray), lambda value: _Form(__bytes__=value.hex())),
+    ((bytes, bytearray, memoryview), lambda value: _Form(__bytes__=value.hex())),
+    (deque, list),
     (complex, lambda value: _Form(__complex__=[value.real, value.imag])),
     (Enum, lambda value: _to_form(value.value)),
     ((datetime, date, time), lambda value: value.isoformat()),

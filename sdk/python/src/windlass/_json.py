@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from enum import Enum
 from itertools import accumulate
 from json import encoder as json_encoder
@@ -228,6 +229,8 @@ def _to_key(key: Any) -> str:
         return _to_key(key.value)
     if key is None or isinstance(key, int | float):
         return _compact.encode(key)
+    if isinstance(key, timedelta | bytes):
+        return _to_key(to_json_form(key))
     return str(key)
 
 
