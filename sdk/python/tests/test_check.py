@@ -256,6 +256,8 @@ def test_command_prints_a_line_for_each_execution_and_fails_for_a_difference(
     assert code == 0
     assert out.count("PAUSED     waits at the same place: review\n") == 2
     assert "2 executions: 0 same, 2 waiting at the same place, 0 different\n" in out
+    code, out, _ = check(capsys, SOURCE, tmp_path, "--exported", exported)
+    assert "1 execution: 0 same, 1 waiting at the same place, 0 different\n" in out
     changed = SOURCE.replace("charge(2)", "charge(3)")
     code, out, _ = check(capsys, changed, tmp_path, *arguments)
     assert code == 1

@@ -32,6 +32,8 @@ async def test_examples_of_a_page_run(
     text = TEXTS[page.name]
     module = ModuleType(f"document_{page.stem}")
     sys.modules[module.__name__] = module
+    # Tests of a page import the workflows of its file.
+    monkeypatch.setitem(sys.modules, "greetings", module)
     try:
         for block in BLOCK.finditer(text):
             # Blank lines keep the line numbers of the page in tracebacks.
@@ -63,5 +65,17 @@ def test_workflow_and_tests_of_the_readme_pass(tmp_path: Path) -> None:
     (tmp_path / "greetings.py").write_text(source)
     (tmp_path / "test_greetings.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "-q", "-o", "asyncio_mode=auto"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert "2 passed" in run.stdout, run.stdout + run.stderr
+
+
+def test_first_test_of_the_guide_passes_in_a_folder_of_its_own(tmp_path: Path) -> None:
+    source, _, tests = (block.group(1) for block in BLOCK.finditer(TEXTS["README.md"]))
+    settings = re.search(r"^```toml\n(.*?)^```", TEXTS["README.md"], re.MULTILINE | re.DOTALL)
+    assert settings is not None
+    (tmp_path / "greetings.py").write_text(source)
+    (tmp_path / "test_greetings.py").write_text(tests)
+    (tmp_path / "pyproject.toml").write_text(settings[1])
+    command = [sys.executable, "-m", "pytest", "-q", "-W", "error"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert "2 passed" in run.stdout, run.stdout + run.stderr

@@ -102,7 +102,8 @@ async def _check(arguments: argparse.Namespace) -> int:
             "  ".join([report.workflow, report.execution_id, f"{report.state:9}", report.message])
         )
     counts = ", ".join(f"{verdicts[key]} {text}" for key, text in _VERDICTS.items())
-    _print(f"{verdicts.total()} executions: {counts}")
+    total = verdicts.total()
+    _print(f"{total} execution{'' if total == 1 else 's'}: {counts}")
     return 1 if findings or verdicts["different"] else 0
 
 

@@ -1,7 +1,7 @@
 """Client of a Windlass server, for applications that start and observe executions.
 
 `Client` is for synchronous code and threads, `AsyncClient` for asynchronous code; their methods
-have the same names. They need `pip install windlass[client]`.
+have the same names. They need `pip install 'windlass[client]'`.
 
 Both are built on aiohttp, which the worker needs too: a second HTTP library would bring the same
 functions again, and httpx, the one with both interfaces, is used nowhere else here. `Client`
@@ -11,7 +11,7 @@ therefore runs the asynchronous client in a thread of its own.
 try:
     import aiohttp as _aiohttp  # noqa: F401  # pyright: ignore[reportUnusedImport]
 except ImportError as error:
-    raise ImportError("the client needs an HTTP library: pip install windlass[client]") from error
+    raise ImportError("the client needs an HTTP library: pip install 'windlass[client]'") from error
 
 from windlass.client._async_client import AsyncClient
 from windlass.client._async_handle import AsyncHandle

@@ -13,7 +13,7 @@ import aiohttp
 
 from windlass._json import encode
 from windlass._payloads import Payloads
-from windlass.client._async_handle import TERMINAL, AsyncHandle, workflow_path
+from windlass.client._async_handle import TERMINAL, AsyncHandle, limit_wait, workflow_path
 from windlass.client._async_schedules import AsyncSchedules
 from windlass.client._models import ExecutionRow, UploadedWorkflow
 from windlass.client._targets import Target, to_names
@@ -145,7 +145,7 @@ class AsyncClient:
         is paused, or TimeoutError after `timeout` seconds, which does not end the execution.
         """
         key = idempotency_key or uuid4().hex
-        async with asyncio.timeout(timeout):
+        async with limit_wait(timeout, "the execution"):
             while True:
                 answer = await self._run("sync", workflow, input, key, version)
                 if answer["state"] in TERMINAL or answer["state"] == "PAUSED":

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Generic, NoReturn, TypeVar
 from urllib.parse import quote
@@ -33,6 +33,19 @@ LINES_PAGE = 500
 
 TERMINAL = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
 _END = {E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED, E.WORKFLOW_CANCELLED}
+
+
+@asynccontextmanager
+async def limit_wait(timeout_s: float | None, what: str) -> AsyncGenerator[None, None]:
+    """Bounds a wait for an execution. Raises TimeoutError, which says what has not ended."""
+    limit = asyncio.timeout(timeout_s)
+    try:
+        async with limit:
+            yield
+    except TimeoutError:
+        if not limit.expired():
+            raise
+        raise TimeoutError(f"{what} has not ended after {timeout_s} s; it continues") from None
 
 
 class AsyncHandle(Generic[O_co]):
@@ -109,8 +122,9 @@ class AsyncHandle(Generic[O_co]):
         Raises the failure of the execution, ExecutionCancelledError, TimeoutError after `timeout`
         seconds, or, with `wait_paused=False`, ExecutionPausedError when it is paused.
         """
-        async with asyncio.timeout(timeout):
-            return await self.to_result(await self._await_end(wait_paused))
+        async with limit_wait(timeout, f"the execution {self.execution_id}"):
+            execution = await self._await_end(wait_paused)
+        return await self.to_result(execution)
 
     async def stream(self) -> AsyncIterator[ExecutionEvent]:
         """Yields the events from the first one to the end, as they happen, with progress.

@@ -181,7 +181,11 @@ class _Failed(Exception):
 
 
 def _no_answer(method: str, path: str, error: Exception) -> ClientError:
-    return UnavailableError(f"{method} {path} got no answer: {error!r}")
+    return UnavailableError(f"{method} {path} got no answer: {_describe(error)}")
+
+
+def _describe(error: Exception) -> str:
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
 
 
 def _parse(method: str, path: str, content: bytes) -> Any:

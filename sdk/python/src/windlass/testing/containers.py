@@ -5,7 +5,7 @@
 
 PostgreSQL, NATS, Redis, all services in one container, and a Python worker for each folder. A
 container engine must answer and have the images, or be able to fetch them; docs/operations.md of
-the repository builds them. It needs `pip install windlass[containers]`. The services share one role
+the repository builds them. It needs `pip install 'windlass[containers]'`. The services share one role
 in each store, so this is not for production.
 """
 
@@ -26,7 +26,7 @@ try:
     from testcontainers.core.network import Network
     from testcontainers.core.wait_strategies import HttpWaitStrategy, LogMessageWaitStrategy
 except ImportError as error:
-    raise ImportError("this needs a library: pip install windlass[containers]") from error
+    raise ImportError("this needs a library: pip install 'windlass[containers]'") from error
 
 from windlass.client import Client
 from windlass.testing._container_specs import (

@@ -81,7 +81,8 @@ def read_token(arguments: argparse.Namespace, environment: Mapping[str, str]) ->
         return token.strip()
     raise UsageError(
         "the bootstrap token is missing; set --bootstrap-token-fd, --bootstrap-token-file,"
-        f" --bootstrap-token or {TOKEN_VARIABLE}"
+        f" --bootstrap-token or {TOKEN_VARIABLE};"
+        " `windlass server bootstrap-token` prints it on the server"
     )
 
 
