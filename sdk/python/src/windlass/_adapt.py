@@ -1,7 +1,7 @@
 """Annotations that msgspec does not decode as this SDK records values.
 
-msgspec decodes most annotations by itself. Others are replaced by a stand-in, a class that msgspec
-does not know, for which it calls `decode` with the JSON value:
+msgspec decodes most annotations without help. Others are replaced by a stand-in, a class that
+msgspec does not know, for which it calls `decode` with the JSON value:
 
 - `timedelta`, which is recorded as seconds,
 - unions that msgspec refuses, such as those of two classes: the first member that fits,

@@ -5,8 +5,8 @@
 
 PostgreSQL, NATS, Redis, all services in one container, and a Python worker for each folder. A
 container engine must answer and have the images, or be able to fetch them; docs/operations.md of
-the repository builds them. It needs `pip install 'windlass[containers]'`. The services share one role
-in each store, so this is not for production.
+the repository builds them. It needs `pip install 'windlass[containers]'`. The services share one
+role in each store, so this is not for production.
 """
 
 from __future__ import annotations
