@@ -13,7 +13,13 @@ from typing import Any
 
 from windlass._awaitables import maybe_awaitable
 from windlass._run import Run, Scope, current_scope, require_scope
-from windlass.errors import ExecutionError, ExecutionTimeoutError
+from windlass.errors import (
+    ExecutionError,
+    ExecutionStopped,
+    ExecutionTimeoutError,
+    PauseRequested,
+    is_group,
+)
 
 
 async def run_body(
@@ -29,8 +35,8 @@ async def run_body(
 
     `in_process` runs it in a process of the pool instead of a thread.
 
-    Raises ExecutionTimeoutError after `timeout_s` seconds. SystemExit, KeyboardInterrupt and a
-    CancelledError that does not cancel the run itself are raised as ExecutionError.
+    Raises ExecutionTimeoutError after `timeout_s` seconds. A CancelledError that does not cancel the
+    run itself, and any other BaseException of user code, is raised as ExecutionError.
     """
     call = _call_in_process if in_process else _call
     token = current_scope.set(scope)
@@ -51,8 +57,11 @@ async def run_body(
         if scope.is_cancelled or is_task_cancelled():
             raise
         raise ExecutionError(error, "an awaited operation was cancelled") from error
-    except (SystemExit, KeyboardInterrupt) as error:
-        # Uncaught, these would end the event loop and with it every other execution.
+    except BaseException as error:
+        if isinstance(error, Exception) or _is_signal(error):
+            raise
+        # SystemExit and KeyboardInterrupt would end the event loop and with it every other
+        # execution; any other one would end the run without a record of the failed task.
         raise ExecutionError(error, f"user code raised {type(error).__name__}") from error
     finally:
         current_scope.reset(token)
@@ -67,6 +76,15 @@ def is_task_cancelled() -> bool:
     """True if a CancelledError cancels the current asyncio task."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _is_signal(error: BaseException) -> bool:
+    """True for exceptions that end a run or a coroutine from outside, also in a group."""
+    if is_group(error):
+        return any(_is_signal(part) for part in error.exceptions)
+    return isinstance(
+        error, PauseRequested | ExecutionStopped | asyncio.CancelledError | GeneratorExit
+    )
 
 
 async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

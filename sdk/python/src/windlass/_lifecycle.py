@@ -116,5 +116,5 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
     if is_group(error) and len(error.exceptions) == 1:
         error = error.exceptions[0]
     if not isinstance(error, Exception):
-        error = ExecutionError(message=f"user code raised {type(error).__name__}: {error}")
+        error = ExecutionError(error, f"user code raised {type(error).__name__}")
     return E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED

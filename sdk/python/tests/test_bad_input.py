@@ -1,0 +1,174 @@
+"""Values and exceptions that no log can hold: what the log shows, and that the worker continues."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conftest import Workers, until
+from server_fake import TERMINAL, FakeServer, StoredExecution
+
+SOURCE = """
+import threading
+from typing import Any
+from windlass import ExecutionContext, task, workflow
+
+class Unpicklable(Exception):
+    def __init__(self, text):
+        super().__init__(text)
+        self.lock = threading.Lock()
+
+    def __reduce__(self):
+        raise TypeError("has no pickle")
+
+class Silent(Exception):
+    def __str__(self):
+        raise ValueError("has no text")
+
+class SilentBase(BaseException):
+    def __str__(self):
+        raise ValueError("has no text")
+
+class Abrupt(BaseException):
+    pass
+
+def cycle():
+    value = []
+    value.append(value)
+    return value
+
+def deep(levels):
+    value = 1
+    for _ in range(levels):
+        value = [value]
+    return value
+
+MAKE = {
+    "nan": lambda: float("nan"),
+    "lock": threading.Lock,
+    "generator": lambda: (n for n in range(3)),
+    "cycle": cycle,
+    "600 levels": lambda: deep(600),
+    "100 MB": lambda: "x" * 100_000_000,
+}
+
+RAISE = {
+    "unpicklable": lambda: Unpicklable("holds a lock"),
+    "silent": lambda: Silent("unused"),
+    "1 MB": lambda: ValueError("y" * 1_000_000),
+    "base": lambda: Abrupt("not an Exception"),
+    "silent base": lambda: SilentBase("unused"),
+}
+
+@task
+async def produce(kind: str) -> Any:
+    value = MAKE[kind]()
+    return value if kind in {"nan", "100 MB"} else {"rows": [0, value]}
+
+@workflow
+async def in_a_task(ctx: ExecutionContext[str]):
+    await produce(ctx.input)
+
+@workflow
+async def as_output(ctx: ExecutionContext[str]):
+    value = MAKE[ctx.input]()
+    return value if ctx.input in {"nan", "100 MB"} else {"rows": [0, value]}
+
+@task
+async def fail(kind: str) -> None:
+    raise RAISE[kind]()
+
+@task.with_options(process=True)
+def fail_in_a_process(kind: str) -> None:
+    raise RAISE[kind]()
+
+@workflow
+async def body_fails(ctx: ExecutionContext[str]):
+    raise RAISE[ctx.input]()
+
+@workflow
+async def fails(ctx: ExecutionContext[str]):
+    await fail(ctx.input)
+
+@workflow
+async def fails_in_a_process(ctx: ExecutionContext[str]):
+    await fail_in_a_process(ctx.input)
+
+@workflow
+async def hello(ctx: ExecutionContext[str]):
+    return f"Hello, {ctx.input}"
+"""
+
+VALUES = {
+    "nan": "NaN",
+    "lock": "$.rows[1]",
+    "generator": "$.rows[1]",
+    "cycle": "contains itself",
+    "600 levels": "nested too deeply",
+    "100 MB": "100000",
+}
+EXCEPTIONS = {
+    "unpicklable": ("Unpicklable", "holds a lock"),
+    "silent": ("Silent", ""),
+    "1 MB": ("ValueError", "yyyy"),
+    "base": ("Abrupt", "not an Exception"),
+    "silent base": ("SilentBase", ""),
+}
+
+
+async def run(server: FakeServer, name: str, input: Any) -> StoredExecution:
+    stored = server.start(SOURCE, name, input)
+    await until(lambda: stored.state in TERMINAL)
+    return stored
+
+
+async def require_alive(server: FakeServer) -> None:
+    assert (await run(server, "hello", "x")).output == "Hello, x"
+    assert len(server.connects) == 1
+    assert all(not stored.crashes for stored in server.executions.values())
+
+
+@pytest.mark.parametrize("kind", VALUES)
+async def test_result_without_a_record_fails_its_task_naming_place_or_size(
+    server: FakeServer, workers: Workers, kind: str
+) -> None:
+    await workers.start()
+    stored = await run(server, "in_a_task", kind)
+    assert stored.state == "FAILED"
+    assert stored.types()[-2:] == ["TASK_FAILED", "WORKFLOW_FAILED"]
+    assert VALUES[kind] in str(stored.events[-2]["value"])
+    assert VALUES[kind] in stored.output["message"]
+    await require_alive(server)
+
+
+@pytest.mark.parametrize("kind", VALUES)
+async def test_output_without_a_record_fails_the_execution_naming_place_or_size(
+    server: FakeServer, workers: Workers, kind: str
+) -> None:
+    await workers.start()
+    stored = await run(server, "as_output", kind)
+    assert (stored.state, stored.types()[-1]) == ("FAILED", "WORKFLOW_FAILED")
+    assert VALUES[kind] in stored.output["message"]
+    await require_alive(server)
+
+
+@pytest.mark.parametrize("kind", EXCEPTIONS)
+@pytest.mark.parametrize("name", ["body_fails", "fails", "fails_in_a_process"])
+async def test_odd_exception_is_recorded_and_the_worker_continues(
+    server: FakeServer, workers: Workers, kind: str, name: str
+) -> None:
+    await workers.start()
+    stored = await run(server, name, kind)
+    type_name, message = EXCEPTIONS[kind]
+    events = [event for event in stored.events if event["type"].endswith("_FAILED")]
+    in_task = [] if name == "body_fails" else ["TASK_FAILED"]
+    assert [event["type"] for event in events] == [*in_task, "WORKFLOW_FAILED"]
+    for event in events:
+        value = event["value"]
+        recorded = value["metadata"]["value"] if event["type"] == "TASK_FAILED" else value
+        assert recorded["type"] == type_name
+        assert message in recorded["message"]
+        assert len(recorded["message"]) <= 16 * 1024
+        assert "RAISE[" in recorded["traceback"]
+    await require_alive(server)
