@@ -8,11 +8,12 @@ import pytest
 
 from conftest import Workers, until
 from server_fake import TERMINAL, FakeServer, StoredExecution
+from windlass.worker import _modules
 
 SOURCE = """
 import threading
 from typing import Any
-from windlass import ExecutionContext, task, workflow
+from windlass import ExecutionContext, pause, task, workflow
 
 class Unpicklable(Exception):
     def __init__(self, text):
@@ -58,6 +59,7 @@ RAISE = {
     "silent": lambda: Silent("unused"),
     "1 MB": lambda: ValueError("y" * 1_000_000),
     "base": lambda: Abrupt("not an Exception"),
+    "exit": lambda: SystemExit("ends here"),
     "silent base": lambda: SilentBase("unused"),
 }
 
@@ -96,6 +98,14 @@ async def fails_in_a_process(ctx: ExecutionContext[str]):
     await fail_in_a_process(ctx.input)
 
 @workflow
+async def adds(ctx: ExecutionContext[list[int]]):
+    return sum(ctx.input)
+
+@workflow
+async def asks(ctx: ExecutionContext):
+    return await pause("amount", type=dict[str, int])
+
+@workflow
 async def hello(ctx: ExecutionContext[str]):
     return f"Hello, {ctx.input}"
 """
@@ -113,6 +123,7 @@ EXCEPTIONS = {
     "silent": ("Silent", ""),
     "1 MB": ("ValueError", "yyyy"),
     "base": ("Abrupt", "not an Exception"),
+    "exit": ("SystemExit", "ends here"),
     "silent base": ("SilentBase", ""),
 }
 
@@ -172,3 +183,53 @@ async def test_odd_exception_is_recorded_and_the_worker_continues(
         assert len(recorded["message"]) <= 16 * 1024
         assert "RAISE[" in recorded["traceback"]
     await require_alive(server)
+
+
+async def test_source_that_imports_for_too_long_fails_its_execution_alone(
+    server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # In a thread of this process, where the limit can be a short one.
+    monkeypatch.setattr(_modules, "IMPORT_TIMEOUT_S", 0.3)
+    await workers.start(children=0)
+    slow = server.start(f"import time; time.sleep(3)\n{SOURCE}", "hello", "x")
+    other = await run(server, "hello", "x")
+    await until(lambda: slow.state in TERMINAL)
+    assert (slow.types()[-1], slow.output["type"]) == ("WORKFLOW_FAILED", "ImportTimeout")
+    assert other.output == "Hello, x"
+    await require_alive(server)
+
+
+async def test_workflow_that_its_source_lacks_fails_the_execution_naming_it(
+    server: FakeServer, workers: Workers
+) -> None:
+    await workers.start()
+    stored = await run(server, "absent", None)
+    assert stored.types()[-1] == "WORKFLOW_FAILED"
+    assert stored.output["type"] == "WorkflowNotFoundError"
+    assert "'default/absent'" in stored.output["message"]
+    await require_alive(server)
+
+
+async def test_input_that_does_not_fit_fails_the_execution_naming_the_path(
+    server: FakeServer, workers: Workers
+) -> None:
+    await workers.start()
+    stored = await run(server, "adds", [1, "two"])
+    assert stored.types()[-1] == "WORKFLOW_FAILED"
+    assert "$[1]" in stored.output["message"]
+    assert (await run(server, "adds", [1, 2])).output == 3
+
+
+async def test_resume_body_that_does_not_fit_is_refused_and_the_execution_stays_paused(
+    server: FakeServer, workers: Workers
+) -> None:
+    await workers.start()
+    stored = server.start(SOURCE, "asks")
+    await until(lambda: stored.state == "PAUSED")
+    server.resume(stored, {"value": "many"})
+    await until(lambda: stored.types().count("WORKFLOW_PAUSED") == 2)
+    assert stored.state == "PAUSED"
+    assert "$" in stored.events[-1]["value"]["refused"]
+    server.resume(stored, {"value": 3})
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == {"value": 3}

@@ -50,6 +50,17 @@ def test_every_page_has_examples() -> None:
     assert [name for name, text in TEXTS.items() if not BLOCK.search(text)] == []
 
 
+def test_table_of_bad_input_names_tests_that_exist() -> None:
+    text = (Path(__file__).parents[3] / "docs" / "worker-protocol.md").read_text()
+    rows = re.findall(r"^\| .*", text[text.index("## Bad input") :], re.MULTILINE)[2:]
+    assert len(rows) >= 20
+    for row in rows:
+        named = re.findall(r"`(test_\w+\.py)::(test_\w+)`", row)
+        assert named, row
+        for file, name in named:
+            assert f"def {name}(" in (Path(__file__).parent / file).read_text(), name
+
+
 async def _run_test(function: object) -> None:
     assert inspect.iscoroutinefunction(function)
     if "engine" not in inspect.signature(function).parameters:

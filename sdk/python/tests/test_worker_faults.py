@@ -15,7 +15,15 @@ from aiohttp import web
 from conftest import Workers, until
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
-from windlass.worker import Settings, Worker, _connect_stream, _delivery, _executions, _registration
+from windlass.worker import (
+    Settings,
+    Worker,
+    _connect_stream,
+    _delivery,
+    _executions,
+    _registration,
+    _run_services,
+)
 from windlass.worker._api import Refused
 
 
@@ -289,3 +297,189 @@ async def test_malformed_claim_response_releases_the_execution(
     server.dispatch(stored)
     await until(lambda: stored.state in TERMINAL)
     assert stored.output == "Hello, World"
+
+
+ROUTES = ["/register", "/connect", "/claim/", "/checkpoint/", "/pong"]
+
+
+@pytest.mark.parametrize("part", ROUTES)
+async def test_server_that_limits_requests_is_asked_again(
+    server: FakeServer, workers: Workers, source: str, part: str
+) -> None:
+    server.faults.append(times(3, part, 429))
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    await until(partial(is_answered, server, part))
+    assert stored.output == "Hello, x"
+    assert len(stored.types()) == len(set(stored.types()))
+
+
+def is_exhausted(server: FakeServer, condition: Callable[[], bool]) -> bool:
+    """Sends pings, which are answered by requests, until the condition is true."""
+    if server.connected("w1"):
+        server.ping()
+    return condition()
+
+
+def is_answered(server: FakeServer, part: str) -> bool:
+    """Sends pings until the fault of a route has been used up."""
+    if server.connected("w1"):
+        server.ping()
+    return sum(part in path for _, path in server.requests) > 3 or part == "/register"
+
+
+async def test_checkpoint_above_the_limit_of_a_proxy_fails_the_execution_with_a_reason(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    server.faults.append(times(1, "/checkpoint/", 413, "<html>too large</html>"))
+    await workers.start()
+    stored = server.start(source, "gates", ["never"])
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output["type"] == "CheckpointRefused"
+    assert stored.types()[-1] == "WORKFLOW_FAILED"
+    other = server.start(source, "hello", "x")
+    await until(lambda: other.state in TERMINAL)
+    assert other.output == "Hello, x"
+
+
+async def apply(server: FakeServer, request: web.Request) -> None:
+    """Lets the server do what it is asked for; its answer is lost."""
+    if "/checkpoint/" in request.path:
+        await server._checkpoint(request)
+
+
+GARBAGE = ["", "<html>Sign in</html>", '{"half": "of an ', "null", "[]", "\x00\xff"]
+
+
+@pytest.mark.parametrize("is_applied", [True, False], ids=["applied", "not applied"])
+@pytest.mark.parametrize("part", ROUTES)
+async def test_server_that_answers_200_with_garbage_is_asked_again(
+    server: FakeServer, workers: Workers, source: str, part: str, is_applied: bool
+) -> None:
+    left = [text for text in GARBAGE if text != "[]" or part in {"/register", "/claim/"}]
+    # A checkpoint may have been stored, or the answer is of a proxy.
+    if part == "/claim/":
+        left = left[:3]
+
+    async def garble(request: web.Request) -> web.Response | None:
+        if part not in request.path or not left:
+            return None
+        if is_applied:
+            await apply(server, request)
+        return web.Response(text=left.pop(), content_type="text/html")
+
+    server.faults.append(garble)
+    await workers.start()
+    stored = server.start(source, "many", 3)
+    await until(lambda: stored.state in TERMINAL)
+    await until(partial(is_exhausted, server, lambda: not left))
+    ids = [event["id"] for event in stored.events]
+    assert len(ids) == len(set(ids))
+    assert stored.types().count("TASK_COMPLETED") == 4
+    assert stored.output == 3
+
+
+SERVICES = {
+    "/secrets/": ("informs", ["s", 7]),
+    "/configs/": ("informs", ["s", 7]),
+    "/approvals/": ("pays", None),
+    "/run/": ("calls", {"paid": True}),
+}
+
+
+@pytest.mark.parametrize("text", ["<html>Sign in</html>", "[1]", "{}"])
+@pytest.mark.parametrize("part", ["/secrets/", "/approvals/", "/run/"])
+async def test_garbage_in_place_of_a_value_reaches_no_task(
+    server: FakeServer,
+    workers: Workers,
+    source: str,
+    part: str,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_run_services, "FIRST_DELAY_S", 0.01)
+    name, output = SERVICES[part]
+    server.secrets, server.configs = {"key": "s"}, {"limit": 7}
+    summary = {"execution_id": "e" * 32, "state": "COMPLETED", "output": {"paid": True}}
+    server.run_answers.append(summary)
+    server.faults.append(times(2, part, 200, text))
+    await workers.start()
+    stored = server.start(source, name, 5)
+    await until(lambda: stored.state in {*TERMINAL, "PAUSED"})
+    assert stored.state == ("PAUSED" if part == "/approvals/" else "COMPLETED")
+    assert stored.output == output
+    assert "TASK_FAILED" not in stored.types()
+
+
+@pytest.mark.parametrize("part", ROUTES)
+async def test_server_that_accepts_and_never_answers_is_asked_again(
+    server: FakeServer, workers: Workers, source: str, part: str
+) -> None:
+    left = 2
+
+    async def hang(request: web.Request) -> web.Response | None:
+        nonlocal left
+        if part in request.path and left:
+            left -= 1
+            await apply(server, request)
+            await asyncio.sleep(3600)
+        return None
+
+    server.faults.append(hang)
+    # In operation 30 s, and 60 s for the stream.
+    await workers.start(request_timeout_s=0.5, stream_idle_s=0.5)
+    stored = server.start(source, "many", 3)
+    await until(lambda: stored.state in TERMINAL)
+    await until(lambda: server.connected("w1") and is_exhausted(server, lambda: not left))
+    ids = [event["id"] for event in stored.events]
+    assert len(ids) == len(set(ids))
+    assert stored.output == 3
+
+
+async def test_half_a_frame_runs_nothing_and_the_whole_one_runs_once(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    (tmp_path / "a").touch()
+    stream = server._streams["w1"]
+    server._streams["w1"] = asyncio.Queue()
+    stored = server.start(source, "gates", ["a"])
+    frame = server._streams["w1"].get_nowait()
+    assert frame is not None
+    server._streams["w1"] = stream
+    stream.put_nowait(frame[: len(frame) // 2])
+    server.close_stream("w1")
+    await until(lambda: len(server.connects) == 2 and server.connected("w1"))
+    assert not any("/claim/" in path for _, path in server.requests)
+    server.resend_frame(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "COMPLETED"
+    assert (tmp_path / "ledger").read_text().split() == ["a"]
+
+
+async def test_half_an_answer_is_no_answer(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    left = 2
+
+    async def cut(request: web.Request) -> web.StreamResponse | None:
+        nonlocal left
+        if "/checkpoint/" not in request.path or not left:
+            return None
+        left -= 1
+        await apply(server, request)
+        response = web.StreamResponse(headers={"Content-Length": "100"})
+        await response.prepare(request)
+        await response.write(b'{"state": "RUNNING"}')
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    server.faults.append(cut)
+    await workers.start()
+    stored = server.start(source, "many", 3)
+    await until(lambda: stored.state in TERMINAL)
+    ids = [event["id"] for event in stored.events]
+    assert len(ids) == len(set(ids))
+    assert stored.output == 3

@@ -35,8 +35,8 @@ async def run_body(
 
     `in_process` runs it in a process of the pool instead of a thread.
 
-    Raises ExecutionTimeoutError after `timeout_s` seconds. A CancelledError that does not cancel the
-    run itself, and any other BaseException of user code, is raised as ExecutionError.
+    Raises ExecutionTimeoutError after `timeout_s` seconds. A CancelledError that does not cancel
+    the run itself, and any other BaseException of user code, is raised as ExecutionError.
     """
     call = _call_in_process if in_process else _call
     token = current_scope.set(scope)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 from urllib.parse import quote
 
 import aiohttp
 
 from windlass._json import encode, loads
+from windlass._narrow import is_object
 from windlass._parking import WakeCondition
 from windlass._services import Approval
 from windlass.worker._api import CALL_WAIT_S, Unavailable
@@ -29,6 +31,9 @@ ATTEMPT_HEADER = "X-Svc-Attempt"
 
 # A claim returns a new token in place of the one in the frame.
 EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
+
+# Of an answer in a log line, in bytes.
+MAX_SHOWN = 80
 
 _SESSION_REJECTED = frozenset({401, 403})
 
@@ -51,10 +56,8 @@ class HttpApi:
 
     async def claim(self, execution_id: str, generation: str | None = None) -> Claim:
         response = await self._post(f"/claim/{execution_id}", generation=generation)
-        try:
+        with _reading("claim"):
             claim = _parse_claim(response)
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise Unavailable(f"invalid claim response: {error!r}") from error
         self.adopt(claim)
         return claim
 
@@ -117,7 +120,7 @@ class HttpApi:
         only_401 = frozenset({401})
         path = "/secrets/batch?version=previous" if previous else "/secrets/batch"
         response = await self._post_for(execution_id, path, body, rejected_at=only_401)
-        return cast("dict[str, Any]", loads(response.body))
+        return _values_of(names, response, "secrets")
 
     async def fetch_configs(self, execution_id: str, names: Sequence[str]) -> dict[str, Any]:
         url = f"{self._settings.server_url}/admin/configs/batch"
@@ -128,7 +131,7 @@ class HttpApi:
         response = await self._send_for(
             execution_id, "POST", url, body, rejected_at=only_401, more=more
         )
-        return cast("dict[str, Any]", loads(response.body))
+        return _values_of((), response, "configs")
 
     async def authorize_task(self, execution_id: str, task_name: str, token: str) -> None:
         path = f"/executions/{execution_id}/authorize/{quote(task_name, safe='')}"
@@ -136,29 +139,30 @@ class HttpApi:
         headers = {"Authorization": f"Bearer {token}"}
         timeout_s = self._settings.request_timeout_s
         response = await send(self._http, "POST", url, headers, None, timeout_s)
-        if response.status >= 400:
-            raise response.refusal
+        _check(response)
 
     async def request_approval(self, execution_id: str, call_id: str, task_name: str) -> str:
         body = encode({"task_call_id": call_id, "task_name": task_name}).encode()
         response = await self._post_for(execution_id, f"/approvals/{execution_id}", body)
-        return str(loads(response.body)["status"])
+        with _reading("approval"):
+            return str(loads(response.body)["status"])
 
     async def find_approval(self, execution_id: str, call_id: str) -> Approval | None:
         path = f"{self._path}/approvals/{execution_id}/{quote(call_id)}"
         url = f"{self._settings.server_url}{path}"
         response = await self._send_for(execution_id, "GET", url, None)
-        record = loads(response.body).get("approval")
-        if not record:
-            return None
-        return Approval(
-            status=record["status"],
-            approval_id=record.get("id"),
-            requested_at=record.get("requested_at"),
-            approver_subject=record.get("approver_subject"),
-            approver_provider=record.get("approver_provider"),
-            reason=record.get("reason"),
-        )
+        with _reading("approval"):
+            record = loads(response.body).get("approval")
+            if not record:
+                return None
+            return Approval(
+                status=record["status"],
+                approval_id=record.get("id"),
+                requested_at=record.get("requested_at"),
+                approver_subject=record.get("approver_subject"),
+                approver_provider=record.get("approver_provider"),
+                reason=record.get("reason"),
+            )
 
     async def cancel_workflow(self, execution_id: str, nested_id: str) -> None:
         await self._post_for(execution_id, f"/nested/{execution_id}/{nested_id}/cancel", None)
@@ -176,9 +180,12 @@ class HttpApi:
             headers["Authorization"] = f"Bearer {token}"
         timeout_s = CALL_WAIT_S + self._settings.request_timeout_s
         response = await send(self._http, "POST", url, headers, body, timeout_s)
-        if response.status >= 400:
-            raise response.refusal
-        return cast("dict[str, Any]", loads(response.body))
+        _check(response)
+        with _reading("run"):
+            summary: dict[str, Any] = loads(response.body)
+            if not {"execution_id", "state"} <= summary.keys():
+                raise ValueError("it lacks values")
+            return summary
 
     async def _post_for(
         self,
@@ -207,10 +214,9 @@ class HttpApi:
             headers = {**_headers(token.text, body, generation), **more}
             timeout_s = self._settings.request_timeout_s
             response = await send(self._http, method, url, headers, body, timeout_s)
-            if response.status < 400:
-                return response
             if response.status not in rejected_at:
-                raise response.refusal
+                _check(response)
+                return response
             # Expired, or an older server behind the same address: the session token decides.
             self._execution_tokens.pop(execution_id, None)
         return await self._send(method, url, body, generation, rejected_at, more)
@@ -246,8 +252,7 @@ class HttpApi:
             if is_renewed:
                 break
             is_renewed = True
-        if response.status >= 400:
-            raise response.refusal
+        _check(response)
         return response
 
 
@@ -257,6 +262,36 @@ class _ExecutionToken:
 
     text: str
     generation: str | None
+
+
+def _check(response: HttpResponse) -> None:
+    """Raises Refused for an error, and Unavailable for an answer that is not of the server.
+
+    Every answer of the server is JSON. A proxy between it and the worker may answer 200 with a page
+    of its own; without this check, the worker would take a lost checkpoint for a stored one.
+    """
+    if response.status >= 400:
+        raise response.refusal
+    body = response.body.strip()
+    if response.status >= 300 or body[:1] + body[-1:] not in {b"{}", b"[]"}:
+        raise Unavailable(f"an answer {response.status} without JSON: {body[:MAX_SHOWN]!r}")
+
+
+@contextmanager
+def _reading(subject: str) -> Generator[None, None, None]:
+    """Raises Unavailable for an answer that cannot be read."""
+    try:
+        yield
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unavailable(f"invalid {subject} response: {error!r}") from error
+
+
+def _values_of(names: Sequence[str], response: HttpResponse, subject: str) -> dict[str, Any]:
+    with _reading(subject):
+        values = loads(response.body)
+        if not is_object(values) or not values.keys() >= set(names):
+            raise ValueError("it lacks values")
+        return values
 
 
 def _headers(token: str, body: bytes | None, generation: str | None) -> dict[str, str]:
