@@ -11,6 +11,7 @@ import secrets
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from windlass._encryption import require_encryption
 from windlass.worker._api import Refused
@@ -26,6 +27,7 @@ from windlass.worker._codec import load_codec
 from windlass.worker._confine import forbid_inspection
 from windlass.worker._logging import configure
 from windlass.worker._metrics_provider import load_provider
+from windlass.worker._once import run_once
 from windlass.worker._registration import Session
 from windlass.worker._runner import RunnerFailed
 from windlass.worker._settings import Settings
@@ -51,6 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         if settings.codec is not None:
             sys.path[:0] = settings.path
             load_codec(settings.codec)
+        if settings.once is not None:
+            return run_once(replace(settings, bootstrap_token=read_token(arguments, os.environ)))
         if argv is None:
             hide_token(arguments, os.environ)
         registered = register_in_child(
@@ -99,6 +103,8 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         raise UsageError(str(error)) from error
     if (arguments.client_cert is None) != (arguments.client_key is None):
         raise UsageError("--client-cert and --client-key need each other")
+    if arguments.source is not None and arguments.once is None:
+        raise UsageError("--source needs --once")
     return Settings(
         name=arguments.name or f"worker-{secrets.token_hex(3)}",
         server_url=server_url,
@@ -126,6 +132,8 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         health_port=arguments.health_port,
         metrics_provider=arguments.metrics_provider,
         codec=arguments.codec,
+        once=arguments.once,
+        source=arguments.source and os.path.abspath(arguments.source),
         otlp_endpoint=arguments.otlp_endpoint,
     )
 

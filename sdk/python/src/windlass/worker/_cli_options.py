@@ -73,6 +73,14 @@ def label(text: str) -> tuple[str, str]:
     return key, value
 
 
+def execution_id(text: str) -> str:
+    """Parses the id of an execution: 32 hex digits, with or without hyphens."""
+    digits = text.replace("-", "").lower()
+    if len(digits) != 32 or not set(digits) <= set("0123456789abcdef"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not the id of an execution")
+    return digits
+
+
 def one_of(*choices: str) -> Callable[[str], str]:
     """Returns a parser that accepts these words."""
 
@@ -224,6 +232,19 @@ OPTIONS = (
         "codec",
         "function that creates the codec of payloads, which the server then cannot read",
         "MODULE:FUNCTION",
+    ),
+    Option(
+        "once",
+        "run only this execution, in the main thread, then end: for a debugger",
+        "ID",
+        execution_id,
+        is_local=True,
+    ),
+    Option(
+        "source",
+        "with --once: file with the text of the uploaded source, for breakpoints",
+        "FILE",
+        is_local=True,
     ),
     Option("log_format", "text (the default) or json", "FORMAT", one_of("text", "json"), "text"),
 )

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import Any
 
@@ -59,6 +59,8 @@ class Executions:
         self._generations: OrderedDict[str, int] = OrderedDict()
         self._suspensions = SuspensionWatch()
         self.statistics = Statistics()
+        # Is called after each run.
+        self.on_end: Callable[[Execution], None] | None = None
 
     def __len__(self) -> int:
         return len(self._running) + len(self._claiming)
@@ -177,6 +179,8 @@ class Executions:
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
                 self._api.forget(execution_id)
+            if self.on_end is not None:
+                self.on_end(execution)
 
     async def _decode(self, assignment: Assignment, claim: Claim) -> Claim | None:
         """Returns the claim with decoded values.

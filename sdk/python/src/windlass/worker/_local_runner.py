@@ -1,9 +1,11 @@
-"""Runs in a thread of the worker's process: `--children 0`."""
+"""Runs in a thread of the worker's process: `--children 0`, and in its main thread: `--once`."""
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
+import sys
 from collections.abc import Callable
 
 from windlass import _capture
@@ -18,6 +20,7 @@ from windlass.worker._modules import Modules
 from windlass.worker._outbox import Outbox
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
+from windlass.worker._runner import RunnerFailed
 from windlass.worker._settings import Settings
 from windlass.worker._task_processes import TaskProcesses
 from windlass.worker._user_loop import UserLoop
@@ -25,10 +28,11 @@ from windlass.worker._workflow_run import WorkflowRun
 
 
 class LocalRunner:
-    """Runner with one event loop in one thread."""
+    """Runner with one event loop in one thread, or in `user_loop`."""
 
-    def __init__(self, settings: Settings) -> None:
-        self._user_loop = UserLoop()
+    def __init__(self, settings: Settings, user_loop: UserLoop | None = None) -> None:
+        self._settings = settings
+        self._user_loop = user_loop or UserLoop()
         self._processes = TaskProcesses(
             settings.task_processes,
             settings.log_level,
@@ -36,7 +40,7 @@ class LocalRunner:
             scrub_environment(os.environ, settings.pass_env),
         )
         self._environment = Environment(processes=self._processes)
-        self._modules = Modules()
+        self._modules = Modules(file=settings.source)
         self._end_capture: Callable[[], None] | None = None
 
     @property
@@ -45,8 +49,15 @@ class LocalRunner:
         return self._user_loop.lag_s
 
     async def start(self) -> None:
-        """Starts the thread."""
-        self._end_capture = _capture.install()
+        """Imports what is to be preloaded and starts the loop. Raises RunnerFailed."""
+        sys.path[:0] = self._settings.path
+        for name in self._settings.preload:
+            try:
+                await asyncio.to_thread(importlib.import_module, name)
+            except Exception as error:
+                raise RunnerFailed(f"--preload {name}: {error!r}") from error
+        if self._settings.capture_logs:
+            self._end_capture = _capture.install()
         self._user_loop.start()
 
     def create_run(

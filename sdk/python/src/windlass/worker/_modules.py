@@ -23,8 +23,10 @@ IMPORT_TIMEOUT_S = 30.0
 class Modules:
     """LRU cache of modules by workflow id and version. Used only in the user's event loop."""
 
-    def __init__(self, max_modules: int = MAX_MODULES) -> None:
+    def __init__(self, max_modules: int = MAX_MODULES, file: str | None = None) -> None:
+        """With `file`, modules have its name, so that a debugger finds their lines there."""
         self._max_modules = max_modules
+        self._file = file
         self._loading: OrderedDict[tuple[str, int], asyncio.Task[ModuleType]] = OrderedDict()
         compat.install()
 
@@ -37,7 +39,7 @@ class Modules:
             # that an execution creates end with it, but other executions may wait for this module
             # too.
             loading = asyncio.create_task(
-                asyncio.to_thread(load_module, source), context=contextvars.Context()
+                asyncio.to_thread(load_module, source, self._file), context=contextvars.Context()
             )
             self._loading[key] = loading
         self._loading.move_to_end(key)
@@ -63,10 +65,15 @@ class Modules:
                 unload_source(loading.result())
 
 
-def load_module(source: Source) -> ModuleType:
-    """Loads an uploaded source as a module."""
-    text = base64.b64decode(source.base64).decode("utf-8-sig")
-    filename = f"<{source.namespace}/{source.name} version {source.version}>"
+def read_text(source: Source) -> str:
+    """Returns the text of an uploaded source."""
+    return base64.b64decode(source.base64).decode("utf-8-sig")
+
+
+def load_module(source: Source, file: str | None = None) -> ModuleType:
+    """Loads an uploaded source as a module, under the name of a file if there is one."""
+    text = read_text(source)
+    filename = file or f"<{source.namespace}/{source.name} version {source.version}>"
     return load_source(SourceText(f"windlass_source_{source.id}_{source.version}", filename, text))
 
 

@@ -19,8 +19,8 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     # 0 means no limit.
     max_concurrent_executions: int = 16
-    # An execution that only waits longer is handed back to the server.
-    park_after_s: float = 5.0
+    # An execution that only waits longer is handed back to the server; None: none is.
+    park_after_s: float | None = 5.0
     # Ends within the 30 seconds that Kubernetes grants by default.
     drain_timeout_s: float = 25.0
     # Six heartbeats of the default interval.
@@ -57,5 +57,9 @@ class Settings:
     otlp_endpoint: str | None = None
     # Function `module:name` that creates the codec of payloads.
     codec: str | None = None
+    # Runs only this execution, then ends.
+    once: str | None = None
+    # File whose text must be that of the uploaded source, and whose name debuggers see.
+    source: str | None = None
     # Function `module:name` whose metrics pongs carry.
     metrics_provider: str | None = None

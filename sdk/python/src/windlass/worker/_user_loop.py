@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 from windlass._children import track_children
@@ -23,22 +24,28 @@ MAX_THREADS = 64
 
 
 class UserLoop:
-    """Event loop of user code. The worker's thread starts it, stops it and schedules calls."""
+    """Event loop of user code. The worker's thread starts it, stops it and schedules calls.
 
-    def __init__(self) -> None:
+    `in_thread=False`: the loop runs in the thread that calls `run`, instead of one of its own.
+    """
+
+    def __init__(self, *, in_thread: bool = True) -> None:
         self.loop = asyncio.new_event_loop()
         self.loop.set_task_factory(track_children)
         self._executor = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="windlass-task")
         self.loop.set_default_executor(self._executor)
         # A daemon thread: user code that never returns must not keep the process alive.
-        self._thread = threading.Thread(target=self._run, name="windlass-user", daemon=True)
+        self._thread = threading.Thread(target=self.run, name="windlass-user", daemon=True)
+        self._in_thread = in_thread
+        self._ended = threading.Event()
         self._stopping = False
         self._probed_at: float | None = None
         self.lag_s = 0.0
 
     def start(self) -> None:
-        """Starts the thread."""
-        self._thread.start()
+        """Starts the thread, if the loop has one of its own."""
+        if self._in_thread:
+            self._thread.start()
 
     def call(self, func: Callable[..., Any], *args: Any) -> None:
         """Schedules a call of `func` in the loop."""
@@ -62,11 +69,21 @@ class UserLoop:
         self._stopping = True
         self._executor.shutdown(wait=False, cancel_futures=True)
         self.call(self._cancel_tasks, timeout_s / 2)
-        self._thread.join(timeout_s)
+        if not self._ended.wait(timeout_s):
+            return False
+        if self._in_thread:
+            self._thread.join()
         threads = threading.enumerate()
         return not any(thread.name.startswith("windlass-") for thread in threads)
 
-    def _run(self) -> None:
+    def end(self) -> None:
+        """Lets `run` return although the loop was never used. Callable from any thread."""
+        self._stopping = True
+        with suppress(RuntimeError):  # it is closed
+            self.call(self.loop.stop)
+
+    def run(self) -> None:
+        """Runs the loop until `stop`."""
         asyncio.set_event_loop(self.loop)
         while not self._stopping:
             try:
@@ -76,6 +93,7 @@ class UserLoop:
                 # continue.
                 log.exception("user code raised in the event loop")
         self.loop.close()
+        self._ended.set()
 
     def _cancel_tasks(self, timeout_s: float) -> None:
         tasks = asyncio.all_tasks(self.loop)

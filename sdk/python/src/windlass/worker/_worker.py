@@ -44,8 +44,17 @@ STOP_TIMEOUT_S = 2.0
 class Worker:
     """Runs workflows under one name until `stop` is called."""
 
-    def __init__(self, settings: Settings, session: Session | None = None) -> None:
-        """Uses `session` if the worker has been registered by another process."""
+    def __init__(
+        self,
+        settings: Settings,
+        session: Session | None = None,
+        runner: Runner | None = None,
+    ) -> None:
+        """Uses `session` if the worker has been registered by another process.
+
+        `runner` runs workflows; by default the one that the settings name.
+        """
+        self._runner = runner
         self._settings = settings
         self._session = session
         self._stop = asyncio.Event()
@@ -66,7 +75,7 @@ class Worker:
             ssl=create_ssl_context(self._settings),
         )
         unneeded = ("Accept-Encoding", "Content-Type", "User-Agent")
-        runner = (
+        runner = self._runner or (
             ChildPool(self._settings) if self._settings.children else LocalRunner(self._settings)
         )
         try:
@@ -85,7 +94,9 @@ class Worker:
         api = HttpApi(http, self._settings, registration)
         tracing = start_tracing(self._settings)
         payloads = Payloads(load_codec(self._settings.codec))
-        executions = Executions(WorkerContext(api, self._settings, runner, tracing, payloads))
+        executions = self._create_executions(
+            WorkerContext(api, self._settings, runner, tracing, payloads)
+        )
         provided = self._start_provider()
         health = Health(self._settings, runner, executions, provided)
         stream = ConnectStream(http, self._settings, registration)
@@ -110,6 +121,9 @@ class Worker:
             if self._pong is not None:
                 await asyncio.wait([self._pong], timeout=STOP_TIMEOUT_S)
                 self._pong.cancel()
+
+    def _create_executions(self, context: WorkerContext) -> Executions:
+        return Executions(context)
 
     def _start_provider(self) -> ProvidedMetrics | None:
         if self._settings.metrics_provider is None:
