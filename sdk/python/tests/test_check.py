@@ -25,8 +25,11 @@ from windlass import (
     uuid4,
     workflow,
 )
+from windlass._json import encode, loads
+from windlass._payloads import Payloads
 from windlass.check._cli import main
 from windlass.check._lint import lint
+from windlass.codec import AesGcmCodec
 from windlass.testing import Engine, Execution, replay
 from windlass.testing._comparison import ReplayReport, compare
 from windlass.workflow import Workflow
@@ -294,6 +297,67 @@ def test_command_that_cannot_check_says_why(
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+CODEC_SOURCE = """
+import base64
+from windlass.codec import AesGcmCodec
+
+def create():
+    return AesGcmCodec({"k": bytes(16)}, current="k")
+"""
+
+
+@pytest.fixture
+async def encoded(engine: Engine, tmp_path: Path) -> str:
+    """File of an execution whose values are encoded, as the API exports it."""
+    (tmp_path / "codec_of_check.py").write_text(CODEC_SOURCE)
+    payloads = Payloads(AesGcmCodec({"k": bytes(16)}, current="k"))
+    exported = await paused(engine)
+    # Entries begin with their id, as in a checkpoint.
+    texts = [encode({"id": event["id"], **event}) for event in exported["events"]]
+    events = [loads(payloads.wrap_event(text)) for text in texts]
+    path = tmp_path / "encoded.json"
+    path.write_text(encode({**exported, "input": payloads.wrap_value(1), "events": events}))
+    return str(path)
+
+
+def test_execution_with_encoded_values_is_checked_with_its_codec(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    encoded: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert "$codec" in Path(encoded).read_text()
+    options = ["--exported", encoded, "--path", str(tmp_path), "--codec", "codec_of_check:create"]
+    code, out, err = check(capsys, SOURCE, tmp_path, *options)
+    assert (code, err) == (0, "")
+    assert "waits at the same place: review" in out
+    changed = SOURCE.replace("charge(2)", "charge(3)")
+    code, out, _ = check(capsys, changed, tmp_path, *options)
+    assert (code, "differs at step 3: the log has charge" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ([], "encoded with the codec 'aes-gcm', but this process has none; name it with --codec"),
+        (["--codec", "test_payloads:create_other_codec"], "windlass-check: "),
+        (["--codec", "missing_module:create"], "--codec missing_module:create: ModuleNotFound"),
+        (["--codec", "json:JSONDecoder"], "--codec json:JSONDecoder"),
+    ],
+)
+def test_execution_that_cannot_be_decoded_is_not_checked(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    encoded: str,
+    options: list[str],
+    message: str,
+) -> None:
+    code, out, err = check(capsys, SOURCE, tmp_path, "--exported", encoded, *options)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
 
 
 def test_command_is_installed() -> None:

@@ -15,8 +15,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from windlass._codec_reference import create_codec
+from windlass._payloads import Payloads
 from windlass._sources import list_workflows
 from windlass.check._lint import lint
+from windlass.errors import PayloadCodecError
 from windlass.testing._comparison import ReplayReport, compare
 from windlass.workflow import Workflow
 
@@ -49,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return asyncio.run(_check(arguments))
     except KeyboardInterrupt:
         return 130
+    except PayloadCodecError as error:
+        hint = "" if arguments.codec else "; name it with --codec MODULE:FUNCTION"
+        return _fail(f"{error}{hint}")
     except (OSError, ValueError, SyntaxError) as error:
         return _fail(str(error))
 
@@ -77,6 +83,18 @@ def create_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--limit", type=_count, default=NEWEST, metavar="N", help=f"newest N; default: {NEWEST}"
     )
+    parser.add_argument(
+        "--codec",
+        metavar="MODULE:FUNCTION",
+        help="function that creates the codec of payloads, as for the worker",
+    )
+    parser.add_argument(
+        "--path",
+        action="append",
+        default=[],
+        metavar="FOLDER",
+        help="folder in which the source and the codec find modules; repeatable",
+    )
     parser.add_argument("--lint", action="store_true", help="look for nondeterministic code")
     return parser
 
@@ -87,6 +105,8 @@ async def _check(arguments: argparse.Namespace) -> int:
         _print(str(finding))
     if not (arguments.server or arguments.exported):
         return 1 if findings else 0
+    sys.path[:0] = arguments.path
+    payloads = Payloads(create_codec(arguments.codec) if arguments.codec else None)
     try:
         module = await asyncio.to_thread(load_file, arguments.file)
     except Exception as error:
@@ -95,7 +115,7 @@ async def _check(arguments: argparse.Namespace) -> int:
     if not workflows:
         return _fail(f"{arguments.file} defines no workflow")
     verdicts: Counter[str] = Counter()
-    async for exported in _read_executions(arguments, list(workflows.values())):
+    async for exported in _read_executions(arguments, list(workflows.values()), payloads):
         report = await _compare(workflows, exported)
         verdicts[report.verdict] += 1
         _print(
@@ -121,11 +141,12 @@ async def _compare(
 
 
 async def _read_executions(
-    arguments: argparse.Namespace, workflows: Sequence[Workflow[Any, Any]]
+    arguments: argparse.Namespace, workflows: Sequence[Workflow[Any, Any]], payloads: Payloads
 ) -> AsyncIterator[dict[str, Any]]:
     for path in arguments.exported:
         text = await asyncio.to_thread(path.read_text, "utf-8")
-        yield json.loads(text)
+        # A handle exports decoded values; the API, the console and the CLI do not.
+        yield payloads.unwrap_value(json.loads(text))
     if not arguments.server:
         return
     # Not needed without a server, and neither is the HTTP library.
@@ -138,6 +159,7 @@ async def _read_executions(
         retry_for=RETRY_FOR_S,
         ca_file=arguments.ca_file,
         insecure=arguments.insecure,
+        codec=payloads.codec,
     ) as client:
         try:
             ids = arguments.execution or await _list_unfinished(client, workflows, arguments.limit)

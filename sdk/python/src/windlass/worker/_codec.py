@@ -7,11 +7,11 @@ values and no keys.
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from windlass._codec_reference import create_codec
 from windlass._failures import describe_failure
 from windlass._json import loads
 from windlass._payloads import MARK, Payloads
@@ -32,18 +32,13 @@ PAUSE_NAME = "codec"
 
 
 def load_codec(reference: str | None) -> PayloadCodec | None:
-    """Imports `module:function` and calls it. Raises UsageError."""
+    """Creates the codec of the option, if there is one. Raises UsageError."""
     if reference is None:
         return None
-    module_name, _, name = reference.partition(":")
     try:
-        codec = getattr(importlib.import_module(module_name), name)()
-        Payloads(codec)
-    except Exception as error:
-        raise UsageError(f"--codec {reference}: {error!r}") from error
-    if not isinstance(codec, PayloadCodec):
-        raise UsageError(f"--codec {reference}: it returns no PayloadCodec")
-    return codec
+        return create_codec(reference)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 async def encode_delta(payloads: Payloads, delta: Delta) -> Delta:
