@@ -15,9 +15,10 @@ import pytest
 
 from run_fixture import EXECUTION_ID, FakeServices, RecordingJournal
 from windlass import ExecutionContext, ExecutionEvent, task, workflow
-from windlass._cache import CacheKey, CacheLimits, ResultCache, _sweeps
+from windlass._cache import CacheKey, CacheLimits, ResultCache
 from windlass._children import track_children
 from windlass._code_hash import code_hash
+from windlass._file_limits import _sweeps
 from windlass._lifecycle import advance_execution
 from windlass._run import Run
 from windlass.output_storage import LocalFileStorage, OutputStorageReference

@@ -11,28 +11,21 @@ import hashlib
 import json
 import math
 import os
-import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol
 
+from windlass._file_limits import FileLimits
 from windlass._json import encode
 from windlass._namespace import namespace_folder
 from windlass._private_files import (
-    TEMPORARY_SUFFIX,
     make_private_folder,
     restrict_folder,
     write_private_file,
 )
 
 DEFAULT_DIRECTORY = Path(".windlass") / "cache"
-
-# Oldest time of the last sweep that lets a store skip the next one, in seconds.
-SWEEP_INTERVAL_S = 60.0
-# A temporary file that is older is left over from a process that ended.
-TEMPORARY_AGE_S = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +58,6 @@ class CacheLimits:
 DEFAULT_LIMITS = CacheLimits()
 
 
-@dataclass(slots=True)
-class _Sweep:
-    at: float
-    stored_bytes: int = 0
-
-
-_sweeps: dict[Path, _Sweep] = {}
-
-
 class TaskCache(Protocol):
     """Store of results. Its methods may block and are called in a thread."""
 
@@ -92,6 +76,9 @@ class ResultCache:
     ) -> None:
         self._directory = directory.absolute()
         self._limits = limits
+        self._files = FileLimits(
+            self._directory, limits.max_bytes, limits.max_age_s, lambda name: name.endswith(".json")
+        )
 
     def find(self, key: CacheKey, now: datetime, ttl_s: float | None) -> Any:
         """Returns the cached result unless it is older than `ttl_s`, or None."""
@@ -116,51 +103,7 @@ class ResultCache:
         make_private_folder(path.parent)
         write_private_file(path, content)
         os.utime(path, (now.timestamp(), now.timestamp()))
-        self._sweep_if_due(len(content))
+        self._files.on_stored(len(content))
 
     def _path(self, key: CacheKey) -> Path:
         return self._directory / namespace_folder(key.namespace) / key.file_name
-
-    def _sweep_if_due(self, stored_bytes: int) -> None:
-        now = time.monotonic()
-        last = _sweeps.get(self._directory)
-        if last:
-            last.stored_bytes += stored_bytes
-            is_due = last.stored_bytes * 8 > self._limits.max_bytes
-            if not is_due and now - last.at < SWEEP_INTERVAL_S:
-                return
-        _sweeps[self._directory] = _Sweep(now)
-        self._sweep()
-
-    def _sweep(self) -> None:
-        """Deletes expired entries, then the oldest ones above the size limit."""
-        now = time.time()
-        entries = sorted(self._entries(), key=lambda entry: entry[1].st_mtime, reverse=True)
-        total = 0
-        for path, status in entries:
-            age_s = now - status.st_mtime
-            is_temporary = path.endswith(TEMPORARY_SUFFIX)
-            total += status.st_size
-            if (
-                age_s > (TEMPORARY_AGE_S if is_temporary else self._limits.max_age_s)
-                or total > self._limits.max_bytes
-            ):
-                total -= status.st_size
-                _delete(path)
-
-    def _entries(self) -> Iterator[tuple[str, os.stat_result]]:
-        """Lists the files of all namespaces, and those of earlier releases in the folder itself."""
-        for folder, _, names in os.walk(self._directory):
-            for name in names:
-                path = os.path.join(folder, name)
-                try:
-                    yield path, os.stat(path, follow_symlinks=False)
-                except FileNotFoundError:
-                    continue
-
-
-def _delete(path: str) -> None:
-    try:
-        os.unlink(path)
-    except FileNotFoundError:
-        return

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hmac
 import json
+import math
+import os
 import pickle
 import re
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
+from windlass._file_limits import FileLimits
 from windlass._json import encode, quote_json
 from windlass._namespace import current_namespace, namespace_folder
 from windlass._narrow import is_object
+from windlass._option_checks import check_number, to_seconds
 from windlass._private_files import make_private_folder, shared_key, write_private_file
 from windlass.errors import UnserializableError
 
@@ -106,6 +112,13 @@ class LocalFileStorage(OutputStorage):
     or a file `.signing-key` of the directory, which is created when it is missing; pass a key of at
     least 16 bytes if others can write to the directory. `accept_unsigned` also reads pickles of
     releases that did not sign them.
+
+    The retention of the server deletes executions, but not the files of their values. `max_age`
+    (seconds or a timedelta) deletes values that were neither stored nor read for longer: make it
+    longer than the retention of the server and the longest wait of a workflow, which needs its
+    values to continue. `max_bytes` deletes the values that were not read for longest, above this
+    size of all files. Both are checked after a value was stored. An execution whose value was
+    deleted fails when it needs it, with a FileNotFoundError that says so.
     """
 
     def __init__(
@@ -115,6 +128,8 @@ class LocalFileStorage(OutputStorage):
         *,
         signing_key: bytes | None = None,
         accept_unsigned: bool = False,
+        max_age: float | timedelta | None = None,
+        max_bytes: int | None = None,
     ) -> None:
         if signing_key is not None and len(signing_key) < MIN_KEY_BYTES:
             raise ValueError(f"signing_key must have at least {MIN_KEY_BYTES} bytes")
@@ -122,6 +137,14 @@ class LocalFileStorage(OutputStorage):
         self._serializer = serializer
         self._signing_key = signing_key
         self._accept_unsigned = accept_unsigned
+        self._files: FileLimits | None = None
+        max_age_s = math.inf if max_age is None else to_seconds("max_age", max_age)
+        if max_bytes is not None:
+            check_number("max_bytes", max_bytes)
+        if max_age is not None or max_bytes is not None:
+            size = math.inf if max_bytes is None else max_bytes
+            path = self._directory.absolute()
+            self._files = FileLimits(path, size, max_age_s, _is_file_name)
 
     def store(self, reference_id: str, value: Any) -> OutputStorageReference:
         is_pickle = self._serializer == "pickle"
@@ -137,12 +160,25 @@ class LocalFileStorage(OutputStorage):
         if is_pickle:
             content = SIGNED + self._sign(name, content) + content
         write_private_file(self._directory / name, content)
+        if self._files is not None:
+            self._files.on_stored(len(content))
         metadata = {"serializer": self._serializer, "file": name}
         return OutputStorageReference("local_file", reference_id, metadata)
 
     def retrieve(self, reference: OutputStorageReference) -> Any:
         name = self._name_of(reference)
-        content = (self._directory / name).read_bytes()
+        path = self._directory / name
+        try:
+            content = path.read_bytes()
+        except FileNotFoundError as error:
+            raise FileNotFoundError(
+                f"the stored result {path} is missing: max_age or max_bytes has deleted it, or the "
+                "worker that stored it has another directory"
+            ) from error
+        if self._files is not None:
+            # Its age counts from now.
+            with suppress(OSError):
+                os.utime(path)
         if reference.metadata.get("serializer") == "pickle":
             return pickle.loads(self._verified(name, content))
         return json.loads(content)
@@ -181,6 +217,10 @@ class LocalFileStorage(OutputStorage):
             self._signing_key = shared_key(self._directory / KEY_FILE)
         # The name has a fixed set of characters, so the separator is unambiguous.
         return hmac.digest(self._signing_key, name.encode() + b"\0" + pickled, "sha256")
+
+
+def _is_file_name(name: str) -> bool:
+    return _FILE_NAME.fullmatch(name) is not None
 
 
 def _readable_names(file: str) -> set[str]:
