@@ -104,6 +104,21 @@ def test_context_without_an_id_gets_a_new_one() -> None:
     assert not any((first.is_claimed, first.is_scheduled, first.is_resuming, first.has_resumed))
 
 
+def test_context_is_restored_from_its_members_and_from_its_text() -> None:
+    @workflow
+    async def doubles(ctx: ExecutionContext[int]) -> int:
+        return 2 * ctx.input
+
+    context = doubles.run(21)
+    for form in (context.to_dict(), context.to_json(), context.to_json().encode()):
+        restored = ExecutionContext.from_json(form)
+        assert restored.to_dict() == context.to_dict()
+        assert (restored.output, restored.has_succeeded) == (42, True)
+    for text in ("[1]", "null", "{"):
+        with pytest.raises(ValueError, match=r"JSON object|property name"):
+            ExecutionContext.from_json(text)
+
+
 def test_context_without_its_workflow_is_refused_naming_the_member() -> None:
     with pytest.raises(KeyError, match="workflow_name"):
         ExecutionContext.from_json({"execution_id": "1"})

@@ -47,7 +47,7 @@ START = datetime(2027, 1, 2, 3, tzinfo=UTC)
             },
         ),
         (
-            IntervalSchedule(1, 2, 3, 4, 5, "Asia/Tokyo", START, None, "queue"),  # type: ignore[arg-type]
+            IntervalSchedule(1, 2, 3, 4, 5, "Asia/Tokyo", START, None, "queue"),  # type: ignore[call-overload]
             {
                 "type": "interval",
                 "interval_seconds": 1 + 2 * 60 + 3 * 3600 + 4 * 86_400 + 5 * 604_800.0,
@@ -55,6 +55,16 @@ START = datetime(2027, 1, 2, 3, tzinfo=UTC)
                 "start_time": "2027-01-02T03:00:00+00:00",
                 "end_time": None,
                 "overlap": "queue",
+            },
+        ),
+        (
+            IntervalSchedule(timedelta(hours=1), "Asia/Tokyo", START),
+            {
+                "type": "interval",
+                "interval_seconds": 3600.0,
+                "timezone": "Asia/Tokyo",
+                "start_time": "2027-01-02T03:00:00+00:00",
+                "end_time": None,
             },
         ),
         (
@@ -98,3 +108,21 @@ def test_wrong_config_is_refused_naming_the_member(config: dict[str, Any], reaso
 
 def test_load_is_a_selector_with_and_without_parentheses() -> None:
     assert score(least(load())).to_dict() == score(least(load)).to_dict()
+
+
+def test_interval_of_a_timedelta_equals_that_of_its_units() -> None:
+    assert IntervalSchedule(timedelta(minutes=90)) == IntervalSchedule(0, 30, 1)
+    assert IntervalSchedule(interval=timedelta(days=1)) == IntervalSchedule(days=1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"interval": 3600}, "interval must be a timedelta, not 3600"),
+        ({"interval": timedelta(hours=1), "minutes": 5}, "minutes"),
+        ({"every": 5}, "every"),
+    ],
+)
+def test_wrong_interval_is_refused(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        IntervalSchedule(**arguments)

@@ -16,7 +16,16 @@ const ISO =
   /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,6}))?)?)?(Z|[+-]\d\d:\d\d)?$/
 const UTC = new Set(['datetime.timezone.utc', 'datetime.UTC'])
 const PARTS = ['year', 'month', 'day', 'hour', 'minute', 'second', 'microsecond']
-const MINUTES = new Map(Object.entries({ days: 1440, hours: 60, minutes: 1, seconds: 1 / 60 }))
+/** Parameters of `timedelta` in positional order, and the seconds of each. */
+const SECONDS_OF = new Map([
+  ['days', 86_400],
+  ['seconds', 1],
+  ['microseconds', 0.000_001],
+  ['milliseconds', 0.001],
+  ['minutes', 60],
+  ['hours', 3_600],
+  ['weeks', 604_800],
+])
 
 /**
  * Reads `datetime(…)`, `datetime.fromisoformat("…")` or an ISO 8601 string; undefined for anything
@@ -70,14 +79,22 @@ function readZone(zone: Expression): Pick<DateTime, 'offset' | 'zone'> | undefin
   return called.includes('datetime.timezone') ? readFixedOffset(only) : undefined
 }
 
-function readFixedOffset(delta: Expression): Pick<DateTime, 'offset' | 'zone'> | undefined {
+/** Reads `timedelta(hours=2)`, in seconds; undefined if it is no constant one. */
+export function readTimedelta(delta: Expression): number | undefined {
   const here = followNames(delta)
-  const { positional, keywords } = argumentsOf(here)
-  if (!calledPaths(here).includes('datetime.timedelta') || positional.length > 0) return undefined
-  let minutes = 0
-  for (const [unit, value] of keywords) {
-    minutes += Number(constantOf(value) ?? Number.NaN) * (MINUTES.get(unit) ?? Number.NaN)
-  }
+  if (!calledPaths(here).includes('datetime.timedelta')) return undefined
+  const { positional, keywords, isIncomplete } = argumentsOf(here)
+  const units = [...SECONDS_OF.keys()]
+  const given = [...positional.map((value, i) => [units[i] ?? '', value] as const), ...keywords]
+  let seconds = 0
+  for (const [unit, value] of given)
+    seconds += Number(constantOf(value) ?? Number.NaN) * (SECONDS_OF.get(unit) ?? Number.NaN)
+  return isIncomplete || Number.isNaN(seconds) ? undefined : seconds
+}
+
+function readFixedOffset(delta: Expression): Pick<DateTime, 'offset' | 'zone'> | undefined {
+  const seconds = readTimedelta(delta)
+  const minutes = seconds === undefined ? Number.NaN : seconds / 60
   if (!Number.isInteger(minutes) || Math.abs(minutes) >= 1440) return undefined
   const two = (n: number) => String(n).padStart(2, '0')
   const size = Math.abs(minutes)

@@ -39,6 +39,20 @@ test.each([
   ['CronSchedule("@daily", "UTC", "skip")', { cron_expression: '@daily', overlap: 'skip' }],
   ['CronSchedule(cron_expression="@daily")', { cron_expression: '@daily' }],
   ['IntervalSchedule(0, 5)', { type: 'interval', interval_seconds: 300 }],
+  [
+    'IntervalSchedule(timedelta(hours=1, minutes=30))',
+    { interval_seconds: 5_400, timezone: 'UTC' },
+  ],
+  [
+    'IntervalSchedule(timedelta(1), "Asia/Tokyo", datetime(2027, 1, 2), None, "skip")',
+    {
+      interval_seconds: 86_400,
+      timezone: 'Asia/Tokyo',
+      start_time: '2027-01-02T00:00:00',
+      overlap: 'skip',
+    },
+  ],
+  ['IntervalSchedule(interval=timedelta(weeks=1))', { interval_seconds: 604_800 }],
   ['OnceSchedule("2027-03-04T05:06:07Z")', { type: 'once', run_time: '2027-03-04T05:06:07Z' }],
   ['NIGHTLY', { cron_expression: '0 3 * * *' }],
 ])('schedule=%s: read', (value, config) => {
@@ -73,6 +87,9 @@ test.each([
   ['interval(seconds=1e18)', 'an interval is'],
   ['interval(seconds="5")', 'schedule.seconds'],
   ['interval(hours=1, start_time=datetime.now())', 'schedule.start_time'],
+  ['IntervalSchedule(interval=every())', 'schedule.interval'],
+  ['IntervalSchedule(timedelta(0))', 'an interval is 1 second'],
+  ['interval(timedelta(hours=1))', 'schedule.seconds'],
   ['once()', "requires 'run_time'"],
   ['once(datetime(2027, 2, 30))', 'schedule.run_time'],
   ['once("tomorrow")', 'schedule.run_time'],

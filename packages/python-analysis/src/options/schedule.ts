@@ -4,7 +4,7 @@ import { type Arguments, argumentsOf } from '../python/arguments.ts'
 import { constantOf } from '../python/constants.ts'
 import { calleeOf, type Expression, followNames } from '../python/expression.ts'
 import { sdkPaths } from '../sdk-names.ts'
-import { type DateTime, isZone, readDateTime } from './date-times.ts'
+import { type DateTime, isZone, readDateTime, readTimedelta } from './date-times.ts'
 import { type Option, optionFault, requireNumber, requireText } from './option.ts'
 
 /** Declared schedule, in the form that the schedule routes accept as `schedule_config`. */
@@ -40,15 +40,23 @@ const INTERVAL_PARAMETERS = [
   'overlap',
 ]
 
+const INTERVAL_CLASS: ScheduleKind = { parameters: INTERVAL_PARAMETERS, read: readInterval }
+
 /** The SDK's functions and classes. */
 const KINDS = new Map<string, ScheduleKind>([
   ['cron', { parameters: ['expression', 'timezone', 'overlap'], read: readCron }],
   ['CronSchedule', { parameters: ['cron_expression', 'timezone', 'overlap'], read: readCron }],
   ['interval', { parameters: INTERVAL_PARAMETERS, read: readInterval }],
-  ['IntervalSchedule', { parameters: INTERVAL_PARAMETERS, read: readInterval }],
+  ['IntervalSchedule', INTERVAL_CLASS],
   ['once', { parameters: ['run_time', 'timezone', 'overlap'], read: readOnce }],
   ['OnceSchedule', { parameters: ['run_time', 'timezone', 'overlap'], read: readOnce }],
 ])
+
+/** `IntervalSchedule(timedelta(hours=1), "UTC")`. */
+const TIMEDELTA_INTERVAL: ScheduleKind = {
+  parameters: ['interval', 'timezone', 'start_time', 'end_time', 'overlap'],
+  read: readTimedeltaInterval,
+}
 
 /** Reads `schedule=`; undefined for None. */
 export function readSchedule(option: Option, sdkModules: string[]): ScheduleConfig | undefined {
@@ -56,10 +64,15 @@ export function readSchedule(option: Option, sdkModules: string[]): ScheduleConf
   const call = followNames(option.value)
   const kind = findKind(call, sdkModules)
   if (!kind) throw optionFault(option, 'it must be a call of cron, interval or once, written out')
-  const given = bindArguments(option, kind, argumentsOf(call))
+  const written = argumentsOf(call)
+  const form = kind === INTERVAL_CLASS && takesTimedelta(written) ? TIMEDELTA_INTERVAL : kind
+  const given = bindArguments(option, form, written)
   const overlap = readOverlap(given.get('overlap'))
-  return { ...kind.read(given), ...(overlap && { overlap }) }
+  return { ...form.read(given), ...(overlap && { overlap }) }
 }
+
+const takesTimedelta = ({ positional: [first], keywords }: Arguments): boolean =>
+  keywords.has('interval') || (first !== undefined && readTimedelta(first) !== undefined)
 
 function findKind(call: Expression, sdkModules: string[]): ScheduleKind | undefined {
   const called = calleeOf(call)
@@ -105,12 +118,23 @@ function readCron({ get, getRequired }: ScheduleArguments): ScheduleConfig {
 
 const shorten = (message: string) => (message.length > 80 ? `${message.slice(0, 80)}…` : message)
 
-function readInterval({ self, get }: ScheduleArguments): ScheduleConfig {
+function readInterval(given: ScheduleArguments): ScheduleConfig {
   let interval_seconds = 0
   for (const [unit, seconds] of Object.entries(SECONDS)) {
-    const option = get(unit)
+    const option = given.get(unit)
     if (option) interval_seconds += requireNumber(option) * seconds
   }
+  return toInterval(given, interval_seconds)
+}
+
+function readTimedeltaInterval(given: ScheduleArguments): ScheduleConfig {
+  const option = given.getRequired('interval')
+  const interval_seconds = readTimedelta(option.value)
+  if (interval_seconds === undefined) throw optionFault(option, 'it must be a constant timedelta')
+  return toInterval(given, interval_seconds)
+}
+
+function toInterval({ self, get }: ScheduleArguments, interval_seconds: number): ScheduleConfig {
   if (!(interval_seconds >= MIN_INTERVAL_SECONDS && interval_seconds <= MAX_INTERVAL_SECONDS)) {
     throw optionFault(self, `an interval is ${MIN_INTERVAL_SECONDS} second to 10 years`)
   }

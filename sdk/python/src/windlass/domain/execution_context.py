@@ -55,11 +55,16 @@ class ExecutionContext(Generic[T]):
         return context
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> ExecutionContext[Any]:
-        """Creates a context from the members that `to_dict` returns.
+    def from_json(data: Mapping[str, Any] | str | bytes) -> ExecutionContext[Any]:
+        """Creates a context from the members that `to_dict` returns, or the text of `to_json`.
 
-        Raises KeyError if the execution's id or the workflow's name is missing.
+        Raises KeyError if the execution's id or the workflow's name is missing, and ValueError for
+        a text that is not a JSON object.
         """
+        if isinstance(data, str | bytes):
+            data = json.loads(data)
+            if not isinstance(data, Mapping):
+                raise ValueError("the text of a context must be a JSON object")
         return ExecutionContext(
             workflow_id=data.get("workflow_id", ""),
             workflow_namespace=data.get("workflow_namespace", "default"),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
-from dataclasses import InitVar, dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any
+from typing import Any, overload
 
 
 class ScheduleType(StrEnum):
@@ -89,32 +89,52 @@ class CronSchedule(Schedule):
         return {**super().to_dict(), "cron_expression": self.cron_expression}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class IntervalSchedule(Schedule):
     """Schedule that fires at a fixed interval, optionally between `start_time` and `end_time`.
 
-    The arguments `seconds` to `weeks` are added up. Raises ValueError if the sum is not positive,
-    or for an empty time zone or an unknown overlap policy.
+    The arguments `seconds` to `weeks` are added up: `IntervalSchedule(minutes=15)`. The interval
+    may also be one timedelta: `IntervalSchedule(timedelta(minutes=15), "Europe/Vienna")`. Raises
+    ValueError if it is not positive, or for an empty time zone or an unknown overlap policy.
     """
 
-    seconds: InitVar[float] = 0
-    minutes: InitVar[float] = 0
-    hours: InitVar[float] = 0
-    days: InitVar[float] = 0
-    weeks: InitVar[float] = 0
-    timezone: str = "UTC"
-    start_time: datetime | None = None
-    end_time: datetime | None = None
-    overlap: Overlap | None = None
-    interval: timedelta = field(init=False)
+    timezone: str
+    start_time: datetime | None
+    end_time: datetime | None
+    overlap: Overlap | None
+    interval: timedelta
 
-    def __post_init__(
-        self, seconds: float, minutes: float, hours: float, days: float, weeks: float
-    ) -> None:
-        every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
+    @overload
+    def __init__(
+        self,
+        seconds: float = 0,
+        minutes: float = 0,
+        hours: float = 0,
+        days: float = 0,
+        weeks: float = 0,
+        timezone: str = "UTC",
+        start_time: datetime | None = None,
+        end_time: datetime | None = None,
+        overlap: Overlap | None = None,
+    ) -> None: ...
+    @overload
+    def __init__(
+        self,
+        interval: timedelta,
+        timezone: str = "UTC",
+        start_time: datetime | None = None,
+        end_time: datetime | None = None,
+        overlap: Overlap | None = None,
+    ) -> None: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        is_timedelta = "interval" in kwargs or (args and isinstance(args[0], timedelta))
+        bind: Callable[..., tuple[Any, ...]] = _of_timedelta if is_timedelta else _of_units
+        every, *others = bind(*args, **kwargs)
         if every <= timedelta(0):
             raise ValueError("the interval must be longer than 0 seconds")
-        object.__setattr__(self, "interval", every)
+        names = ("interval", "timezone", "start_time", "end_time", "overlap")
+        for name, value in zip(names, (every, *others), strict=True):
+            object.__setattr__(self, name, value)
         self._check()
 
     @property
@@ -155,6 +175,33 @@ class OnceSchedule(Schedule):
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "run_time": self.run_time.isoformat()}
+
+
+def _of_timedelta(
+    interval: timedelta,
+    timezone: str = "UTC",
+    start_time: datetime | None = None,
+    end_time: datetime | None = None,
+    overlap: Overlap | None = None,
+) -> tuple[Any, ...]:
+    if not isinstance(interval, timedelta):
+        raise TypeError(f"interval must be a timedelta, not {interval!r}")
+    return interval, timezone, start_time, end_time, overlap
+
+
+def _of_units(
+    seconds: float = 0,
+    minutes: float = 0,
+    hours: float = 0,
+    days: float = 0,
+    weeks: float = 0,
+    timezone: str = "UTC",
+    start_time: datetime | None = None,
+    end_time: datetime | None = None,
+    overlap: Overlap | None = None,
+) -> tuple[Any, ...]:
+    every = timedelta(seconds=seconds, minutes=minutes, hours=hours, days=days, weeks=weeks)
+    return every, timezone, start_time, end_time, overlap
 
 
 def cron(expression: str, timezone: str = "UTC", overlap: str | None = None) -> CronSchedule:
