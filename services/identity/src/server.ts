@@ -60,7 +60,7 @@ export async function start(settings: Settings, runtime: Runtime) {
 
   const { verifyCaller } = service.serviceIdentity
   const uses = new SecretUses(db, settings.audit.level !== 'changes')
-  const policy = await openUsePolicy({ db, settings, verifyCaller })
+  const policy = await readAtStart(log, () => openUsePolicy({ db, settings, verifyCaller }))
 
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
   const sessionLimits = {
