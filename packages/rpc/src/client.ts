@@ -32,6 +32,8 @@ import type { ServiceIdentity } from './service-identity.ts'
 import { toError, toFault } from './to-fault.ts'
 
 const UNARY_MS = 10_000
+/** A large request may be this slow: otherwise one of 16 MiB never arrives at a busy machine, however often it is sent. */
+const SLOWEST_BYTES_PER_MS = 1_048
 const MAX_STREAM_REQUEST_BYTES = 65_536
 /** A call waits up to MAX_RETRIES * RETRY_MS for a replica that is being restarted. */
 const RETRY_MS = 100
@@ -89,8 +91,8 @@ function createRpc(deps: ClientDeps, method: Method) {
 
   async function call(request: unknown, options: CallOptions, traceparent?: string) {
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '', clientAddress = '' } = options
-    const deadline = Date.now() + timeoutMs
     const bytes = method.requestSerialize(request)
+    const deadline = Date.now() + timeoutMs + Math.floor(bytes.length / SLOWEST_BYTES_PER_MS)
     const caller = options.caller ? identity.signCaller(options.caller, service, path) : ''
     const outgoing = {
       path,

@@ -83,6 +83,19 @@ test('N6: a call without a response: rejected at its deadline', async () => {
   )
 })
 
+test('a large request: has a second more for each MiB', async () => {
+  const { port } = await serveIdentity({
+    checkSession: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      return { worker_name: 'w' } as never
+    },
+  })
+  const call = (token: string) => client(port).checkSession({ token }, { timeoutMs: 100 })
+  await expect(call('x')).rejects.toMatchObject({ kind: 'unavailable' })
+  // The rest of the time is that of a busy machine.
+  expect(await call('x'.repeat(20 * 2 ** 20))).toMatchObject({ worker_name: 'w' })
+})
+
 test('a caller that disconnects: aborts the signal of its handler', async () => {
   let heard = false
   const leaving = new AbortController()
