@@ -1,4 +1,4 @@
-import type { Db, Queries, Tx } from '@windlass/runtime/postgres/db'
+import type { Db, Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange } from './columns.ts'
@@ -36,13 +36,7 @@ export async function insertWithLeases(
   leases: Writes,
 ): Promise<{ created: Set<string>; written: Set<string> }> {
   if (leases.length === 0) return { created: idsOf(await insertRows(db, rows)), written: new Set() }
-  const workers = workersOf(leases)
-  const inserted = await db.tx(async (tx) => {
-    const locked = ready.lockWorkers(tx, workers)
-    const inserted = insertLeasedRows(tx, rows, withSlotRanks(leases), workers)
-    await tx.commitBehind(Promise.all([locked, inserted]))
-    return await inserted
-  })
+  const inserted = await insertLeasedRows(db, rows, withSlotRanks(leases))
   return { created: idsOf(inserted), written: idsOf(inserted.filter(({ is_leased }) => is_leased)) }
 }
 
@@ -66,17 +60,12 @@ const insertRows = (db: Queries, rows: readonly executions.NewExecution[]) =>
     ${countAndTag(rows)}
     select execution_id from inserted`)
 
-function insertLeasedRows(
-  tx: Tx,
-  rows: readonly executions.NewExecution[],
-  leases: Writes,
-  workers: readonly string[],
-) {
+function insertLeasedRows(db: Queries, rows: readonly executions.NewExecution[], leases: Writes) {
   const leaseOf = new Map(leases.map((lease) => [idOf(lease), lease]))
   const entries = leases.flatMap((lease) => lease.entries)
   const leased = rows.map((row) => ({ row, lease: leaseOf.get(row.execution_id) }))
-  return tx.rows<Id & { is_leased: boolean }>(sql`
-    with held as materialized (${ready.loadsOf(workers)}),
+  return db.rows<Id & { is_leased: boolean }>(sql`
+    with held as materialized (${ready.loadsUnderLock(workersOf(leases))}),
     inserted as (${insertLeasedIfAbsent(leased)} ${INSERTED}),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
@@ -108,21 +97,9 @@ export interface ConditionalWrite extends executions.RowUpdate {
  */
 export async function writeIfUnchanged(db: Db, writes: Writes): Promise<Set<string>> {
   const workers = workersOf(writes)
-  return idsOf(
-    workers.length === 0
-      ? await writeStatement(db, writes)
-      : await writeWithLeases(db, writes, workers),
-  )
+  const ranked = workers.length === 0 ? writes : withSlotRanks(writes)
+  return idsOf(await writeStatement(db, ranked, workers))
 }
-
-/** Writes leases under the locks of their workers: the counted loads stay true until the commit. */
-const writeWithLeases = (db: Db, writes: Writes, workers: readonly string[]) =>
-  db.tx(async (tx) => {
-    const locked = ready.lockWorkers(tx, workers)
-    const written = writeStatement(tx, withSlotRanks(writes), workers)
-    await tx.commitBehind(Promise.all([locked, written]))
-    return await written
-  })
 
 /** Each lease of a worker in one batch needs one more free slot than the lease before it. */
 function withSlotRanks(writes: Writes): ConditionalWrite[] {
@@ -143,20 +120,21 @@ function withSlotRanks(writes: Writes): ConditionalWrite[] {
  */
 function writeStatement(db: Queries, writes: Writes, workers: readonly string[] = []) {
   const entries = writes.flatMap((write) => write.entries)
+  const hasLeases = workers.length > 0
   const hasFreeSlot = sql`
-    and (c.most_held is null or c.most_held >=
+    and ${ready.isLocked} and (c.most_held is null or c.most_held >=
       coalesce((select used from held where held.worker_name = c.held_by), 0))`
   const isOrdered =
     writes.length > 1
       ? sql`and (e.execution_id in (select execution_id from locked)) is true`
       : sql``
   return db.rows<Id>(sql`
-    with held as (${ready.loadsOf(workers)}),
-    ${writes.length > 1 ? sql`locked as (${lockedInOrder(writes)}),` : sql``}
+    with ${hasLeases ? sql`held as materialized (${ready.loadsUnderLock(workers)}),` : sql``}
+    ${writes.length > 1 ? sql`locked as (${lockedInOrder(writes, hasLeases)}),` : sql``}
     changed as (
       update executions e set ${executions.assignments} from ${executions.rowUpdates(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
-         ${isOrdered} ${workers.length > 0 ? hasFreeSlot : sql``}
+         ${isOrdered} ${hasLeases ? hasFreeSlot : sql``}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
       insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
@@ -171,8 +149,9 @@ function writeStatement(db: Queries, writes: Writes, workers: readonly string[] 
 }
 
 /** Locks in id order first: an update locks rows in the order of its plan, so two updates could deadlock. */
-const lockedInOrder = (writes: Writes) => sql`
+const lockedInOrder = (writes: Writes, hasLeases: boolean) => sql`
   select execution_id from executions
-   where execution_id = any(${writes.map(idOf)}::uuid[]) order by execution_id for update`
+   where execution_id = any(${writes.map(idOf)}::uuid[]) ${hasLeases ? sql`and ${ready.isLocked}` : sql``}
+   order by execution_id for update`
 
 const idOf = ({ before }: ConditionalWrite) => before.execution_id

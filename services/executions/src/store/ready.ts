@@ -116,9 +116,19 @@ export const saveRequirement = (db: Queries, requirement_id: string, body: strin
 export const loads = (db: Queries, worker_names: readonly string[]) =>
   db.rows<{ worker_name: string; used: number }>(loadsOf(worker_names))
 
-export const loadsOf = (worker_names: readonly string[]) => sql`
+const loadsOf = (worker_names: readonly string[]) => sql`
   select held_by as worker_name, count(*)::int as used from executions
    where held_by = any(${worker_names}::text[]) group by held_by`
+
+/**
+ * The same after locks as of `lockWorkers`, as the part `held` of a statement. It needs no `begin` and `commit` around
+ * it, so it is one message in each direction.
+ */
+export const loadsUnderLock = (worker_names: readonly string[]) => sql`
+  select worker_name, used from loads_under_lock(${worker_names}::text[])`
+
+/** Condition without columns, which is computed before the first row is read: the locks of `held` come before those of rows. */
+export const isLocked = sql`(select count(*) from held) is not null`
 
 /**
  * Advisory locks of workers, held until the commit: no other transaction leases to them meanwhile, so
