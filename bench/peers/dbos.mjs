@@ -13,6 +13,7 @@ export async function startDbos({ processes, dir, tools }) {
   return {
     version: versionOf(tools.python, 'dbos'),
     pids: { 'dbos-postgres': postgres.child.pid, dbos: app.pid },
+    processes: [postgres.child, app],
     load: app.load,
     close: app.close,
   }

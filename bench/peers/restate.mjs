@@ -50,6 +50,7 @@ export async function startRestate({ processes, dir, tools }) {
   return {
     version: execFileSync(tools.restate, ['--version'], { encoding: 'utf8' }).trim(),
     pids: { restate: server.pid, 'restate-service': app.pid },
+    processes: [server, app],
     load: ({ work, ...load }) => closedLoop(works[work], load),
     close: () => client.close(),
   }

@@ -8,6 +8,7 @@ import { table } from '../lib/report.mjs'
 import { traceCalls } from '../lib/strace.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
 import { startDbos } from './dbos.mjs'
+import { guarded } from './guard.mjs'
 import { installPeers } from './install.mjs'
 import { startRestate } from './restate.mjs'
 import { startTemporal } from './temporal.mjs'
@@ -38,20 +39,34 @@ async function startAll(system) {
     try {
       started.push({ name, ...(await start({ ...system, tools })) })
     } catch (error) {
-      missing.push({ peer: name, 'not run, because': error.message.split('\n')[0] })
+      missing.push({ peer: name, 'left out, because': error.message.split('\n')[0] })
     }
   }
   return { started, missing }
 }
 
-async function compare(peers, { work, inFlight }) {
-  const points = new Map(peers.map((peer) => [peer, []]))
+/** Runs one part of the measurement of a peer; a peer that fails is closed and named with the reason. */
+async function orLeave({ started, missing }, peer, run) {
+  try {
+    await run()
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    started.splice(started.indexOf(peer), 1)
+    missing.push({ peer: peer.name, 'left out, because': error.message.split('\n')[0] })
+    peer.close()
+  }
+}
+
+/** Loads each peer that still works in turns; one that fails is left out from then on. */
+async function compare(field, { work, inFlight }) {
+  const points = new Map(field.started.map((peer) => [peer, []]))
+  const load = { work, inFlight, seconds: SECONDS }
   for (let turn = 0; turn < TURNS; turn++)
-    for (const peer of peers) {
-      const load = { work, inFlight, seconds: SECONDS }
-      points.get(peer).push(await measure(peer.pids, () => peer.load(load)))
-    }
-  return peers.map((peer) => {
+    for (const peer of [...field.started])
+      await orLeave(field, peer, async () =>
+        points.get(peer).push(await measure(peer.pids, () => guarded(peer, load))),
+      )
+  return field.started.map((peer) => {
     const turns = points.get(peer)
     return {
       work,
@@ -70,27 +85,29 @@ async function countFlushes(peer) {
   let count = 0
   const calls = await traceCalls(peer.pids, async () => {
     const load = { work: 'hello', inFlight: 1, seconds: TRACED_SECONDS }
-    count = (await peer.load(load)).count
+    count = (await guarded(peer, load)).count
   })
   const flushes = calls.filter(({ name }) => /^f(data)?sync$/.test(name)).length
   return { peer: peer.name, 'flushes each': flushes / count, executions: count }
 }
 
 const figures = await withSystem({ workers: 1 }, async (system) => {
-  const { started, missing } = await startAll(system)
-  const versions = started.map(({ name, version }) => ({ peer: name, version }))
-  for (const peer of started)
-    for (const work of ['hello', 'steps'])
-      await peer.load({ work, inFlight: 16, seconds: WARM_SECONDS })
+  const field = await startAll(system)
+  const versions = field.started.map(({ name, version }) => ({ peer: name, version }))
+  const each = async (run) => {
+    for (const peer of [...field.started]) await orLeave(field, peer, () => run(peer))
+  }
+  for (const work of ['hello', 'steps'])
+    await each((peer) => guarded(peer, { work, inFlight: 16, seconds: WARM_SECONDS }))
   const rows = []
   for (const inFlight of IN_FLIGHT)
-    rows.push(...(await compare(started, { work: 'hello', inFlight })))
+    rows.push(...(await compare(field, { work: 'hello', inFlight })))
   for (const inFlight of IN_FLIGHT.filter((n) => n === 8 || n === 64))
-    rows.push(...(await compare(started, { work: 'steps', inFlight })))
+    rows.push(...(await compare(field, { work: 'steps', inFlight })))
   const flushes = []
-  for (const peer of started) flushes.push(await countFlushes(peer))
-  for (const peer of started) peer.close()
-  return { versions, missing, rows, flushes }
+  await each(async (peer) => flushes.push(await countFlushes(peer)))
+  for (const peer of field.started) peer.close()
+  return { versions, missing: field.missing, rows, flushes }
 })
 
 for (const rows of [figures.versions, figures.missing, figures.rows, figures.flushes])

@@ -36,6 +36,7 @@ export async function startTemporal({ processes, dir, tools }) {
   return {
     version: `${version}, SDK ${versionOf(tools.python, 'temporalio')}`,
     pids: { temporal: server.pid, 'temporal-worker': worker.pid },
+    processes: [server, worker, client],
     load: client.load,
     close: client.close,
   }

@@ -6,7 +6,7 @@ import { helloWorld, runSync, upload, uploadSource } from '../lib/workflows.mjs'
 const STEPS = new URL('../steps/steps.py', import.meta.url)
 
 /** Windlass itself: synchronous runs over HTTP. */
-export async function startWindlass({ url, pids }) {
+export async function startWindlass({ url, pids, children }) {
   await upload(url, 'hello_world')
   await uploadSource(url, readFileSync(STEPS))
   const client = new Client(url)
@@ -17,6 +17,7 @@ export async function startWindlass({ url, pids }) {
   return {
     version: 'this one',
     pids,
+    processes: children,
     load: ({ work, ...load }) => closedLoop(works[work], load),
     close: () => client.close(),
   }
