@@ -92,6 +92,7 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   [`executions/${ids.checkout}?tab=log`, 'checkout'],
   [`executions/${ids.checkout}?tab=data`, 'checkout'],
   [`executions/${ids.checkout}?tab=lines`, 'checkout'],
+  [`executions/${ids.checkout}?tab=source&line=20`, 'checkout'],
   [`executions/${ids.greet}`, 'greet'],
   [`executions/${ids.give_back}`, 'give_back'],
   [`compare/${ids.checkout}`, 'Compare'],

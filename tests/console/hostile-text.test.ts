@@ -54,7 +54,7 @@ const fixture = consoleFixture({
     })
     const path = `GET /executions/${large.execution_id}`
     await vi.waitFor(async () => expect((await requestOk(path)).state).toBe('FAILED'), WAIT)
-    const tabs = ['timeline', 'log', 'lines', 'data', 'why', 'approvals']
+    const tabs = ['timeline', 'log', 'lines', 'data', 'why', 'approvals', 'source']
     const name = encodeURIComponent(HOSTILE)
     const stored = encodeURIComponent(NAME)
     addresses = [

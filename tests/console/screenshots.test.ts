@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { startAuthSystem } from '../security/auth-system.ts'
 import { launch, whyNoBrowser } from '../security/chromium.ts'
+import { runBooking } from './booking.ts'
 import { screensOf, seed } from './console-seed.ts'
 import { WatchedPage } from './watched-page.ts'
 
@@ -14,6 +15,9 @@ const SHOWN: [name: string, index: RegExp, theme: 'light' | 'dark'][] = [
   ['compare', /^compare\/\w+\/\w+$/, 'dark'],
   ['forecast', /^schedules\?tab=forecast$/, 'light'],
   ['audit', /^audit$/, 'dark'],
+  ['timeline', /^executions\/\w+\?tab=timeline$/, 'light'],
+  ['source', /^executions\/\w+\?tab=source&version=1&line=16$/, 'dark'],
+  ['why', /^executions\/\w+\?tab=why$/, 'light'],
 ]
 /** Limit of a test that hangs. */
 const LIMIT_MS = 600_000
@@ -33,7 +37,13 @@ test.skipIf(!isWanted)(
     const browser = await launch('unused.example')
     undo.push(() => browser.close())
     mkdirSync(FOLDER, { recursive: true })
-    const screens = screensOf(ids)
+    const booking = await runBooking(auth)
+    const screens: ReturnType<typeof screensOf> = [
+      ...screensOf(ids),
+      [`executions/${booking}?tab=timeline`, 'booking'],
+      [`executions/${booking}?tab=source&version=1&line=16`, 'booking'],
+      [`executions/${ids.greet}?tab=why`, 'greet'],
+    ]
     for (const [name, address, colorScheme] of SHOWN) {
       const one = await WatchedPage.open(browser, auth.system.gateways[0] ?? '', {
         colorScheme,

@@ -11,6 +11,7 @@ export interface ExecutionRow {
   updated_at: string
   /** Absent in the answer of a gateway of an earlier release, as are the others below. */
   finished_at?: string | null
+  workflow_version?: number
   /** First line of the error. */
   error?: string | null
   created_by?: string

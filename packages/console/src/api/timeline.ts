@@ -25,6 +25,11 @@ export interface TimelineView {
     cached: Column
     compensated: Column
     parent: Column[]
+    /** Times of failed tries and the tries after them. Absent in the answer of an earlier release, as the others. */
+    retries?: Column[]
+    fallback?: Column
+    rollback?: Column[]
+    compensating?: Column
   }
 }
 

@@ -3,104 +3,109 @@ import { readTimeline, type TimelineView } from '../api/timeline.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
 import type { LiveSource } from '../live/live-source.ts'
+import { changed, executionAddress } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
 import { Empty, Loaded } from '../ui/feedback.tsx'
-import { Took } from '../ui/times.tsx'
 import { VirtualList } from '../ui/virtual-list.tsx'
-import { type Call, type CallState, callsOf } from './calls.ts'
+import { callsOf } from './calls.ts'
+import { Lane, marksOf } from './lane.tsx'
+import { MARKS, MarkLegend, type MarkName } from './lane-marks.tsx'
+import { OverviewStrip } from './overview-strip.tsx'
+import { callsWithin, type Span, zoomOf, zoomText } from './zoom.ts'
 
 const EVERY_MS = 5_000
 /** The timeline of a long log is a megabyte: it is not read for each of its events. */
 const GAP_MS = 1_000
-const WIDTH = 1_000
-const MIN_WIDTH = 3
 const TICKS = [0, 0.25, 0.5, 0.75, 1]
 const LANE_HEIGHT = 28
-const INDENT_PX = 12
 
-const WORDS: Record<CallState, string> = {
-  running: 'running',
-  completed: 'completed',
-  failed: 'failed',
-  paused: 'paused',
-  awaiting: 'waits for approval',
-  rejected: 'rejected',
+interface Props extends Span {
+  id: string
+  query: URLSearchParams
+  live: LiveSource
 }
 
-interface Span {
-  from: number
-  to: number
-}
-
-/** The calls of tasks over the time of the execution. */
-export function TimelineTab({ id, live, ...span }: Span & { id: string; live: LiveSource }) {
+/** The calls of tasks over the time of the execution; the part that is shown is in the address. */
+export function TimelineTab({ id, query, live, ...span }: Props) {
   const answer = useQuery(`timeline ${id}`, (signal) => readTimeline(id, signal), {
     every: EVERY_MS,
     gapMs: GAP_MS,
     live,
   })
-  return <Loaded answer={answer}>{(view) => <Calls view={view} {...span} />}</Loaded>
+  return (
+    <Loaded answer={answer}>
+      {(view) => <Calls id={id} view={view} query={query} span={span} />}
+    </Loaded>
+  )
 }
 
-function Calls({ view, from, to }: Span & { view: TimelineView }) {
+interface CallsProps {
+  id: string
+  view: TimelineView
+  query: URLSearchParams
+  span: Span
+}
+
+function Calls({ id, view, query, span }: CallsProps) {
   const calls = useMemo(() => callsOf(view), [view])
+  const text = query.get('zoom')
+  const zoom = zoomOf(text, span)
+  // The end of a part moves with the time only while all of it is shown.
+  const shown = useMemo(() => callsWithin(calls, zoom), [calls, zoom?.from, zoom?.to])
+  const names = useMemo(() => marksIn(calls), [calls])
   if (calls.length === 0)
     return (
       <Empty title="No task has been called">
         <p>Calls of tasks appear here as they happen.</p>
       </Empty>
     )
+  const { from, to } = zoom ?? span
+  const show = (part: Span | undefined) => {
+    const values = { tab: 'timeline', zoom: part && zoomText(part, span) }
+    navigate(changed(executionAddress(id), query, values), { replace: true })
+  }
   return (
     <section class="card" aria-label="Calls of tasks">
+      <OverviewStrip calls={calls} span={span} zoom={zoom} onZoom={show} />
       <div class="lane axis" aria-hidden="true">
-        <span>{count(calls.length)} calls</span>
+        <span>
+          {zoom
+            ? `${count(shown.length)} of ${count(calls.length)} calls`
+            : `${count(calls.length)} calls`}
+        </span>
         <span class="ticks">
           {TICKS.map((part) => (
-            <span key={part}>{duration((to - from) * part)}</span>
+            <span key={part}>{duration(from - span.from + (to - from) * part)}</span>
           ))}
         </span>
         <span>took</span>
       </div>
+      {shown.length === 0 && <Empty title="No call in this part of the time" />}
       <VirtualList
-        items={calls}
+        items={shown}
         height={LANE_HEIGHT}
         label="Calls of tasks in the order in which they began"
         keyOf={({ seq }) => String(seq)}
-        render={(call) => <Lane call={call} from={from} to={to} />}
+        render={(call) => <Lane call={call} base={span.from} now={span.to} from={from} to={to} />}
       />
+      {names.length > 0 && <MarkLegend names={names} />}
       {view.cut && <p class="stale">The log is longer: the first part of it is shown.</p>}
     </section>
   )
 }
 
-/** State of a call and how it came to it, in words. */
-function wordsOf({ state, retries, isCached, isCompensated }: Call): string {
-  return [
-    WORDS[state],
-    retries > 0 && `${retries} ${retries === 1 ? 'retry' : 'retries'}`,
-    isCached && 'result was there',
-    isCompensated && 'rolled back',
-  ]
-    .filter(Boolean)
-    .join(', ')
+/** Marks that occur, in the order of the legend. */
+function marksIn(calls: ReturnType<typeof callsOf>): MarkName[] {
+  const found = new Set<MarkName>(calls.flatMap((call) => (hasMark(call) ? marksOf(call) : [])))
+  if (calls.some(({ marks }) => marks.length > 0)) found.add('failed')
+  return (Object.keys(MARKS) as MarkName[]).filter((name) => found.has(name))
 }
 
-function Lane({ call, from, to }: Span & { call: Call }) {
-  const scale = (time: number) => ((time - from) / Math.max(1, to - from)) * WIDTH
-  const end = call.to ?? Math.max(to, call.from)
-  const x = scale(call.from)
-  const width = Math.max(MIN_WIDTH, scale(end) - x)
-  const words = wordsOf(call)
-  return (
-    <div class="lane">
-      <span title={`entry ${call.seq}`} style={{ paddingLeft: `${call.depth * INDENT_PX}px` }}>
-        <bdi>{call.name}</bdi> {words !== WORDS.completed && <span class="faint">{words}</span>}
-      </span>
-      <svg viewBox={`0 0 ${WIDTH} 14`} preserveAspectRatio="none" role="img" aria-label={words}>
-        <rect class={`bar-${call.state}`} x={x} y="2" width={width} height="10">
-          <title>{`${words}, ${duration(end - call.from)}`}</title>
-        </rect>
-      </svg>
-      <Took ms={end - call.from} isOpen={call.to === undefined} />
-    </div>
-  )
-}
+/** Most calls have none: no list is made for them. */
+const hasMark = (call: ReturnType<typeof callsOf>[number]): boolean =>
+  call.retries > 0 ||
+  call.isCached ||
+  call.hasFallback ||
+  call.rollback !== undefined ||
+  call.isCompensated ||
+  call.isCompensating

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { toEvent } from '../exact/execution.ts'
-import { callsOf } from './calls.ts'
+import { callsOf, triesOf } from './calls.ts'
 import { attemptsOf, spanOf, timeOfId } from './segments.ts'
 
 const log = (...entries: [at: number, type: string, name?: string][]) =>
@@ -78,20 +78,52 @@ const VIEW = {
   },
 }
 
+const PLAIN = {
+  ...{ marks: [], rollback: undefined, hasFallback: false, isCompensating: false },
+  ...{ isCached: false, isCompensated: false, retries: 0, depth: 0 },
+}
+
 test('columns of a timeline: calls with times, states, retries, and what encloses them', () => {
   expect(callsOf(VIEW)).toEqual([
     {
-      ...{ seq: 3, name: 'fetch', from: 1_010, to: 1_020, state: 'completed', retries: 0 },
-      ...{ isCached: true, isCompensated: false, depth: 0 },
+      ...PLAIN,
+      ...{ seq: 3, name: 'fetch', from: 1_010, to: 1_020, state: 'completed', isCached: true },
     },
     {
+      ...PLAIN,
       ...{ seq: 4, name: 'store', from: 1_011, to: 1_041, state: 'failed', retries: 2 },
-      ...{ isCached: false, isCompensated: true, depth: 0 },
+      isCompensated: true,
     },
     {
-      ...{ seq: 11, name: 'fetch', from: 1_050, to: undefined, state: 'awaiting', retries: 0 },
-      ...{ isCached: false, isCompensated: false, depth: 1 },
+      ...PLAIN,
+      ...{ seq: 11, name: 'fetch', from: 1_050, to: undefined, state: 'awaiting', depth: 1 },
     },
+  ])
+})
+
+test('tries of a call: each with its begin and end, the last one up to the rollback', () => {
+  const calls = {
+    ...VIEW.calls,
+    ...{ retries: [[1, 5, 10, 2]], rollback: [[1, 20, -1]], fallback: [0], compensating: [2] },
+  }
+  const [cached, failed, undo] = callsOf({ ...VIEW, calls })
+  expect([cached?.hasFallback, undo?.isCompensating]).toEqual([true, true])
+  expect(failed && triesOf(failed)).toEqual([
+    { number: 1, from: 1_011, to: 1_016, hasFailed: true },
+    { number: 2, from: 1_026, to: 1_028, hasFailed: true },
+  ])
+  expect(failed?.rollback).toEqual({ from: 1_031, to: undefined })
+  expect(undo && triesOf(undo)).toEqual([
+    { number: 1, from: 1_050, to: undefined, hasFailed: false },
+  ])
+})
+
+test('a retry that runs: the try before has failed, the last one has no end', () => {
+  const calls = { ...VIEW.calls, retries: [[2, 5, 10]] }
+  const [, , running] = callsOf({ ...VIEW, calls })
+  expect(running && triesOf(running)).toEqual([
+    { number: 1, from: 1_050, to: 1_055, hasFailed: true },
+    { number: 2, from: 1_065, to: undefined, hasFailed: false },
   ])
 })
 

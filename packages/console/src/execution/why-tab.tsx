@@ -2,21 +2,14 @@ import { read } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
 import { hasEnded } from '../format/states.ts'
 import { millis } from '../format/time.ts'
-import { workerAddress } from '../location/address.ts'
+import { address, workerAddress } from '../location/address.ts'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Ago } from '../ui/times.tsx'
-
-interface Place {
-  name: string
-  status: string
-  eligible: boolean
-  unmet: string | null
-  used: number
-  capacity: number | null
-}
+import { QueuePlace, WhyMatrix } from './why-matrix.tsx'
+import { matrixOf, type WorkerPlace } from './why-view.ts'
 
 /** The answer of `GET /executions/{id}/explain`. */
 interface Explanation {
@@ -25,12 +18,16 @@ interface Explanation {
   queued_at: string | null
   deadline_at: string | null
   suggestion: string | null
-  workers: Place[]
+  /** Every part of the requirement in words; absent in the answer of an earlier release. */
+  needs?: string[]
+  workers: WorkerPlace[]
   other_workers: number
   requirement: { packages: string[]; affinity: Record<string, string> } & Record<string, unknown>
 }
 
 const EVERY_MS = 3_000
+/** Columns of the picture; the table has all workers. */
+const MAX_COLUMNS = 8
 
 /** Why an execution does not run, what each worker lacks, and the smallest change that helps. */
 export function WhyTab({ id, state }: { id: string; state: string }) {
@@ -57,9 +54,11 @@ function Explained({ why }: { why: Explanation }) {
         {why.queued_at && (
           <p class="faint">
             In the queue since <Ago at={millis(why.queued_at)} now={now} />
-            {why.queue_position !== null && `, number ${why.queue_position}`}
+            {why.queue_position !== null && `, number ${why.queue_position}`}.{' '}
+            <Link to={address('queue')}>The queue</Link>
           </p>
         )}
+        {why.queue_position !== null && <QueuePlace position={why.queue_position} />}
       </section>
       <section class="card" aria-label="Needs">
         <h2>What it needs</h2>
@@ -73,7 +72,18 @@ function Explained({ why }: { why: Explanation }) {
           </ul>
         )}
       </section>
-      {why.workers.length > 0 && <Places why={why} />}
+      {why.needs && why.workers.length > 0 && (
+        <WhyMatrix view={matrixOf(why.needs, why.workers, MAX_COLUMNS)} />
+      )}
+      {why.workers.length > 0 &&
+        (why.needs ? (
+          <details class="card">
+            <summary>As a table</summary>
+            <Places why={why} />
+          </details>
+        ) : (
+          <Places why={why} />
+        ))}
       {why.other_workers > 0 && (
         <p class="faint">{why.other_workers} more workers serve other namespaces only.</p>
       )}

@@ -8,6 +8,7 @@ import { LogTab } from '../execution/log-tab.tsx'
 import { OutputTab } from '../execution/output-tab.tsx'
 import { Payload } from '../execution/payload.tsx'
 import { attemptsOf, spanOf, timeOfId } from '../execution/segments.ts'
+import { SourceTab } from '../execution/source-tab.tsx'
 import { TimelineTab } from '../execution/timeline-tab.tsx'
 import { type ExecutionDetail, useExecution } from '../execution/use-execution.ts'
 import { WhyTab } from '../execution/why-tab.tsx'
@@ -66,6 +67,7 @@ const TABS = [
   { name: 'data', label: 'Input and output' },
   { name: 'why', label: 'Why' },
   { name: 'approvals', label: 'Approvals' },
+  { name: 'source', label: 'Source' },
 ]
 
 interface DetailProps {
@@ -105,7 +107,7 @@ function Detail({ execution, query, live }: DetailProps) {
         <AttemptBars attempts={attempts} from={from} to={to} />
       </section>
       {execution.more && <p class="stale">There were more attempts than are shown here.</p>}
-      {state === 'FAILED' && <Cause id={id} />}
+      {state === 'FAILED' && <Cause execution={execution} />}
       <Tabs
         label="Parts of the execution"
         tabs={TABS}
@@ -132,7 +134,8 @@ function Content({ execution, tab, query, live, ...span }: ContentProps) {
   if (tab === 'lines') return <OutputTab id={id} state={state} query={query} />
   if (tab === 'why') return <WhyTab id={id} state={state} />
   if (tab === 'approvals') return <ApprovalsTab id={id} />
-  if (tab !== 'data') return <TimelineTab id={id} live={live} {...span} />
+  if (tab === 'source') return <SourceTab execution={execution} query={query} live={live} />
+  if (tab !== 'data') return <TimelineTab id={id} query={query} live={live} {...span} />
   return (
     <div class="page-body">
       <Payload id={id} kind="input" title="Input" live={live} />

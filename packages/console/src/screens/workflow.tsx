@@ -3,7 +3,7 @@ import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, listVersions, sourceOf, type Workflow } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
-import { address, startAddress, workflowAddress } from '../location/address.ts'
+import { address, startAddress, wholeOf, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
@@ -51,7 +51,7 @@ export function WorkflowScreen({
               current={tab}
               to={(one) => workflowAddress(namespace, name, { tab: one, version })}
             />
-            <Content workflow={workflow} tab={tab} />
+            <Content workflow={workflow} tab={tab} line={wholeOf(query.get('line'), 0)} />
           </>
         )}
       </Loaded>
@@ -89,8 +89,8 @@ function Versions({
   )
 }
 
-function Content({ workflow, tab }: { workflow: Workflow; tab: string }) {
-  if (tab === 'source') return <SourceView source={sourceOf(workflow)} />
+function Content({ workflow, tab, line }: { workflow: Workflow; tab: string; line: number }) {
+  if (tab === 'source') return <SourceView source={sourceOf(workflow)} line={line} />
   if (tab === 'declared') return <Declared workflow={workflow} />
   return <Recent workflow={workflow} />
 }
