@@ -67,3 +67,26 @@ test('a result without the completion of its call: does not run again', () => {
   const log = outline(['TASK_STARTED', 'a'], ['TASK_RETRY_COMPLETED', 'a'])
   expect(planFork(log, 2)).toMatchObject({ seqs: [1, 2], completions: 0, calls: 1, runs_again: [] })
 })
+
+test('an approval of the origin: not inherited by the call, by its retries, nor by the calls that began after it', () => {
+  const log = outline(
+    ['TASK_STARTED', 'early'],
+    ['TASK_STARTED', 'first'],
+    ['TASK_COMPLETED', 'first'],
+    ['TASK_STARTED', 'gate'],
+    ['TASK_AWAITING_APPROVAL', 'gate~retry1'],
+    ['WORKFLOW_PAUSED'],
+    ['TASK_APPROVED', 'gate~retry1'],
+    ['WORKFLOW_RESUMED'],
+    ['TASK_COMPLETED', 'early'],
+    ['TASK_COMPLETED', 'gate'],
+    ['TASK_STARTED', 'pay'],
+    ['TASK_COMPLETED', 'pay'],
+    ['WORKFLOW_PAUSED'],
+  )
+  expect(planFork(log, 13)).toMatchObject({
+    ...{ seqs: [1, 2, 3, 9], calls: 2, completions: 2 },
+    runs_again: [{ call_id: 'gate' }, { call_id: 'pay' }],
+  })
+  expect(planFork(log, 6)).toMatchObject({ seqs: [2, 3, 6], calls: 1 })
+})

@@ -9,7 +9,9 @@
  *   own. A `timeout` of the workflow counts from the start of the fork.
  * - The start of calls without an outcome: `total_timeout` and `sleep` count from it, and it may be days ago.
  *   Failed attempts are kept: the next one follows.
- * - Approvals: a person approved a call of the origin. The fork asks again.
+ * - Approvals: a person approved a call of one execution, with its input. A fork may have another input, and
+ *   there may be many of them. So a call that was approved runs again and asks again, and so does every
+ *   call that began after its approval: what the approval released is released once.
  * - The end and a cancel of the origin.
  *
  * Pauses and their resumes are kept: the body of a resume is the outcome of a call.
@@ -45,13 +47,14 @@ const OUTCOMES = new Set([
 
 /** Plans a fork after the entry `after_seq` of a log, whose later entries tell which calls run again. */
 export function planFork(outline: readonly OutlineEntry[], after_seq: number): ForkPlan {
-  const isBefore = ({ seq }: OutlineEntry) => seq <= after_seq
+  const before = outline.filter(({ seq }) => seq <= after_seq)
+  const released = releasedByApproval(before)
   const settled = new Set(
-    outline
-      .filter((entry) => isBefore(entry) && OUTCOMES.has(entry.type))
+    before
+      .filter(({ type, source_id }) => OUTCOMES.has(type) && !released.calls.has(source_id))
       .map(({ source_id }) => source_id),
   )
-  const kept = outline.filter((entry) => isBefore(entry) && isKept(entry, settled))
+  const kept = before.filter((entry) => !isReleased(entry, released) && isKept(entry, settled))
   const open = new Map<string, ForkPlan['runs_again'][number]>()
   for (const { seq, type, source_id, name } of outline)
     if (isOfCall(type) && !settled.has(source_id) && !open.has(source_id))
@@ -63,6 +66,37 @@ export function planFork(outline: readonly OutlineEntry[], after_seq: number): F
     runs_again: [...open.values()],
   }
 }
+
+interface Released {
+  /** Calls that were approved, and those that began after the first approval. */
+  calls: ReadonlySet<string>
+  /** Place of the first request for an approval that was given. */
+  from: number
+}
+
+function releasedByApproval(before: readonly OutlineEntry[]): Released {
+  const approvals = before.filter(({ type }) => type === 'TASK_APPROVED')
+  const [first] = approvals
+  if (!first) return { calls: new Set(), from: Number.POSITIVE_INFINITY }
+  const gates = new Set(approvals.map(({ source_id }) => source_id))
+  const begun = new Set<string>()
+  const calls = new Set([...gates].map(callOfGate))
+  for (const { seq, type, source_id } of before) {
+    if (!isOfCall(type)) continue
+    if (seq < first.seq) begun.add(source_id)
+    else if (!begun.has(source_id)) calls.add(source_id)
+  }
+  const request = before.find(
+    ({ type, source_id }) => type === 'TASK_AWAITING_APPROVAL' && gates.has(source_id),
+  )
+  return { calls, from: Math.min(first.seq, request?.seq ?? first.seq) }
+}
+
+/** Each retry of a call has an approval of its own, under the id of the call and the number of the retry. */
+const callOfGate = (source_id: string) => source_id.replace(/~retry\d+$/, '')
+
+const isReleased = ({ seq, type, source_id }: OutlineEntry, { calls, from }: Released): boolean =>
+  isOfCall(type) ? calls.has(source_id) : seq >= from
 
 const isOfCall = (type: string) => type.startsWith('TASK_') && !APPROVAL_EVENTS.has(type)
 
