@@ -1,6 +1,6 @@
 import type { Settings } from '@windlass/runtime/config/settings'
 import { type Bus, openBus } from '@windlass/runtime/nats/bus'
-import { type Db, type DbOptions, openReadyDb } from '@windlass/runtime/postgres/db'
+import { type Db, type DbOptions, openDb, openReadyDb } from '@windlass/runtime/postgres/db'
 import { warnOfSharedRole } from '@windlass/runtime/postgres/service-role'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -16,6 +16,11 @@ import { openServiceIdentity, type ServiceIdentity } from './service-identity.ts
 /** The parts that every service with an RPC interface has. Each registers its own teardown. */
 export interface Service {
   readonly db: Db
+  /**
+   * Opens further connections to the same schema, for reads that may be slow: however many of them wait,
+   * those of `db` stay free.
+   */
+  openReads(): Db
   readonly serviceIdentity: ServiceIdentity
   /** Serves nothing yet: the service declares its rpcs, then calls `listen`. */
   readonly rpc: RpcServer
@@ -30,6 +35,11 @@ export interface Service {
   /** Accepts calls on the configured address and answers the port; healthy while the database answers. */
   listen(): Promise<number>
 }
+
+/** Connections for slow reads, as a part of `max_connections`, in addition to these. */
+const READS_SHARE = 0.4
+/** Time limit of an rpc: the answer of a longer statement reaches nobody. */
+const READ_MS = 10_000
 
 /**
  * Opens the database of a service, its identity and its RPC server. Teardown runs in reverse order
@@ -56,6 +66,12 @@ export async function openService(
   const rpc = new RpcServer(log, serviceIdentity)
   return {
     db,
+    openReads() {
+      const most = Math.max(1, Math.round(maxConnections * READS_SHARE))
+      const reads = openDb(url, name, { maxConnections: most, statementMs: READ_MS, log })
+      teardown.add('database for reads', () => reads.close())
+      return reads
+    },
     serviceIdentity,
     rpc,
     async openBus() {

@@ -51,6 +51,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
   const service = await openService('executions', settings, runtime, { lockMs: LOCK_MS })
   const { db, rpc, startLoop, serviceIdentity } = service
+  const reads = service.openReads()
   const bus = await service.openBus()
 
   const relay = startLoop('relay', POLL_INTERVAL_MS, () => relayTerminalEvents(db, bus), {
@@ -89,11 +90,11 @@ export async function start(settings: Settings, runtime: Runtime) {
     exists: async (id) => (await executions.readUnlocked(db, [id])).length > 0,
   })
   const { claimMs } = limits
-  const deps = { db, bus, writer, waiters, serviceIdentity, tokens, claimMs, queueQuota }
+  const deps = { db, reads, bus, writer, waiters, serviceIdentity, tokens, claimMs, queueQuota }
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
-  rpc.serve(HistoryService, historyHandlers(db), access.history)
+  rpc.serve(HistoryService, historyHandlers(reads), access.history)
   rpc.serve(CapturedLinesService, capturedLinesHandlers(db), access.capturedLines)
   const grpc = await service.listen()
   teardown.add('waiting dispatchers', async () => waiters.close())

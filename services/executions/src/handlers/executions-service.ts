@@ -31,6 +31,8 @@ const MAX_PAGE_BYTES = 8 * 1_048_576
 
 export interface ExecutionsDeps {
   db: Db
+  /** Connections for reads that may be slow. */
+  reads: Db
   bus: Bus
   writer: ExecutionWriter
   waiters: WaitingDispatchers

@@ -34,6 +34,8 @@ interface Submitted {
 
 interface SubmitDeps {
   db: Db
+  /** Connections for reads that may be slow. */
+  reads: Db
   writer: ExecutionWriter
   serviceIdentity: ServiceIdentity
   tokens: ExecutionTokens
@@ -48,7 +50,7 @@ interface Sender {
 
 /** Applies commands in the order sent, each with its own result. */
 export function createSubmitHandler(deps: SubmitDeps) {
-  const { db, writer, serviceIdentity, tokens, queueQuota } = deps
+  const { db, reads, writer, serviceIdentity, tokens, queueQuota } = deps
   const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
@@ -66,7 +68,7 @@ export function createSubmitHandler(deps: SubmitDeps) {
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
         await storeRequirement(parsed)
-        const complete = { ...parsed, sender, command: await withLogOfOrigin(db, command) }
+        const complete = { ...parsed, sender, command: await withLogOfOrigin(reads, command) }
         return { parsed, result: await writer.submit(complete) }
       } finally {
         settle()
