@@ -38,7 +38,7 @@ export interface Service {
 
 /** Connections for slow reads, as a part of `max_connections`, in addition to these. */
 const READS_SHARE = 0.4
-/** Time limit of an rpc: the answer of a longer statement reaches nobody. */
+/** Time limit of an rpc: a longer statement answers too late. */
 const READ_MS = 10_000
 
 /**

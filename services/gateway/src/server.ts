@@ -15,6 +15,7 @@ import { ConsoleOidc, requireConsoleOidc } from './access/console-oidc.ts'
 import { ConsoleSessions } from './access/console-session.ts'
 import { requireTrustedIssuer } from './access/oidc.ts'
 import { createQuotas } from './access/quotas.ts'
+import { ReadTurns } from './access/read-turns.ts'
 import { createRequestLimits } from './access/request-limits.ts'
 import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
@@ -150,9 +151,9 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     maxBytes: settings.server.max_body_bytes_in_flight,
     maxBytesPerPrincipal: settings.server.max_principal_body_bytes_in_flight,
   })
-  const openRequests = new Set<RequestContext>()
   const logs = { auditLog, log, requestLog: createRequestLog(log) }
-  const context = { settings, deps, ...logs, readiness, limits, bodyBudget, openRequests }
+  const requests = { openRequests: new Set<RequestContext>(), readTurns: new ReadTurns() }
+  const context = { settings, deps, ...logs, readiness, limits, bodyBudget, ...requests }
   const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())
   return { http: http.port }

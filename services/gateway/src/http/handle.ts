@@ -4,6 +4,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import { isTracing, traceIdOf } from '@windlass/runtime/tracing/tracing'
 import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
+import type { ReadTurns } from '../access/read-turns.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
 import type { AuditLog } from '../clients/audit-log.ts'
 import { JsonText } from '../domain/views.ts'
@@ -25,6 +26,7 @@ export interface ServerContext<Deps = unknown> {
   auditLog: AuditLog
   limits: BodyLimits
   bodyBudget: BodyBudget
+  readTurns: ReadTurns
   log: Logger
   readiness: Pick<Readiness, 'add'>
   /** Receives one line per request. */
@@ -69,7 +71,7 @@ async function runRoute<Deps>(
   route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
-  { settings, deps, auditLog, limits, bodyBudget }: ServerContext<Deps>,
+  { settings, deps, auditLog, limits, bodyBudget, readTurns }: ServerContext<Deps>,
 ): Promise<void> {
   const { access, audit } = route
   const caller = await authenticateRequest(access, ctx, deps)
@@ -104,9 +106,8 @@ async function runRoute<Deps>(
     if (access !== 'public') ctx.onAuthorized()
     input.body = await body()
     await trail?.recordStart()
-    reply = await (route.waits
-      ? checked(() => route.handle(input, deps))
-      : route.handle(input, deps))
+    const handle = () => readTurns.run(route, caller, () => route.handle(input, deps))
+    reply = await (route.waits ? checked(handle) : handle())
     await trail?.recordSuccess()
   } catch (error) {
     await trail?.recordRefusal(error)

@@ -63,6 +63,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   isPage?: boolean
   /** May answer long after the request: the caller is authorized again at each heartbeat. */
   waits?: boolean
+  /** Reads much: a principal may do a few of these at a time (access/read-turns.ts). */
+  isExpensive?: boolean
   /** Sends a refusal in a format of its own; returns true if it did. */
   refuse?(error: unknown, ctx: RequestContext): boolean
   /** Required for every route that changes something. */
@@ -91,6 +93,7 @@ export interface Route<Deps = never> {
   raw: boolean
   isPage?: boolean
   waits: boolean
+  isExpensive?: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, ctx: RequestContext): boolean
   audit: AuditSpec | undefined

@@ -78,6 +78,7 @@ const ExecutionDiff = z
 
 export const diffExecutions = route('get', '/executions/{execution_id}/diff/{other_id}', {
   summary: 'Compare two executions: inputs, versions, the first call that differs, durations',
+  isExpensive: true,
   access: 'may read both executions',
   returns: ExecutionDiff,
   async handle({ params: { execution_id: a, other_id: b } }, { history }: Deps) {

@@ -150,6 +150,7 @@ const Timeline = z
 
 export const readTimeline = route('get', '/executions/{execution_id}/timeline', {
   summary: 'Show the attempts of workers and the calls of tasks, in columns',
+  isExpensive: true,
   access: 'may read execution',
   returns: Timeline,
   async handle({ params: { execution_id } }, { history }: Deps) {

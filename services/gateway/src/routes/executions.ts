@@ -30,6 +30,7 @@ const linesQuery = {
 
 export const listExecutions = route('get', '/executions', {
   summary: 'List executions, newest first',
+  isExpensive: true,
   access: 'may list executions',
   query: { ...workflowQuery, ...searchQuery },
   returns: ExecutionList,
@@ -42,6 +43,7 @@ export const listWorkflowExecutions = route(
   '/workflows/{namespace}/{workflow_name}/executions',
   {
     summary: 'List the executions of a workflow, newest first',
+    isExpensive: true,
     access: 'workflow:{namespace}:{workflow_name}:read',
     query: searchQuery,
     returns: ExecutionList,

@@ -80,6 +80,7 @@ const ForkResult = z
 
 export const forkExecution = route('post', '/executions/{execution_id}/fork', {
   summary: 'Start an execution that begins with the log of another one up to an entry',
+  isExpensive: true,
   access: 'may repeat execution',
   body: json(ForkRequest, { payloads: ['input'] }),
   returns: ForkResult,

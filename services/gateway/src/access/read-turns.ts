@@ -1,0 +1,55 @@
+import { unavailable } from '@windlass/runtime/faults'
+import type { Caller } from './caller.ts'
+import { principalKey } from './quotas.ts'
+
+/** Expensive reads of one principal that run at the same time in this gateway. */
+const MAX_RUNNING = 4
+/** Further ones wait for their turn, at most so many. */
+const MAX_WAITING = 60
+
+interface Turns {
+  running: number
+  waiting: (() => void)[]
+}
+
+/**
+ * Lets each principal do a few expensive reads at a time: searches, statistics and readers of whole logs.
+ * The services have few connections for these (`openReads` of packages/rpc), which one caller with many
+ * requests would take from all others.
+ */
+export class ReadTurns {
+  readonly #turns = new Map<string, Turns>()
+
+  /** Runs a handler: that of an expensive route when it is the caller's turn. Throws `unavailable` if too many wait. */
+  run<T>(route: { isExpensive?: boolean }, caller: Caller, read: () => Promise<T>): Promise<T> {
+    return route.isExpensive ? this.#runInTurn(principalKey(caller), read) : read()
+  }
+
+  async #runInTurn<T>(principal: string, read: () => Promise<T>): Promise<T> {
+    const turns = this.#turns.get(principal) ?? { running: 0, waiting: [] }
+    this.#turns.set(principal, turns)
+    if (turns.running < MAX_RUNNING) turns.running++
+    else await wait(turns)
+    try {
+      return await read()
+    } finally {
+      this.#pass(principal, turns)
+    }
+  }
+
+  #pass(principal: string, turns: Turns): void {
+    const next = turns.waiting.shift()
+    if (next) next()
+    else if (--turns.running === 0) this.#turns.delete(principal)
+  }
+}
+
+function wait({ waiting }: Turns): Promise<void> {
+  if (waiting.length >= MAX_WAITING)
+    throw unavailable(
+      `you have ${MAX_RUNNING + MAX_WAITING} expensive reads at a time; retry later`,
+    )
+  return new Promise((resolve) => {
+    waiting.push(resolve)
+  })
+}

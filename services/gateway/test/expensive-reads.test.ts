@@ -1,0 +1,34 @@
+import { Fault } from '@windlass/runtime/faults'
+import { expect, test } from 'vitest'
+import { ID } from './assert-response.ts'
+import { startGateway } from './gateway-fixture.ts'
+
+const EXPENSIVE = [
+  ...['/executions', '/executions?error=x&workflow_name=w', '/executions/stats', '/queue'],
+  ...[`/executions/${ID}/timeline`, `/executions/${ID}/diff/${ID}`, '/workers/w/history'],
+  '/workers/w/executions',
+]
+
+test('expensive reads of one caller that do not end: four are asked for, the rest waits for its turn', async () => {
+  let asked = 0
+  let release = () => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const hold = async (): Promise<never> => {
+    asked++
+    await released
+    throw new Fault('unavailable', 'ended')
+  }
+  const { call } = await startGateway({
+    history: { search: hold, stats: hold, queueDepths: hold, timeline: hold, compare: hold },
+  })
+  const reads = [...EXPENSIVE, ...EXPENSIVE].map((path) => call('GET', path))
+  await expect.poll(() => asked).toBe(4)
+  expect((await call('GET', '/me')).status).toBe(200)
+  expect(asked).toBe(4)
+  release()
+  const answers = await Promise.all(reads)
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503))
+  expect(asked).toBe(16)
+})
