@@ -32,12 +32,15 @@ export async function listSetup(scripts: FakeServices = {}, env: Record<string, 
   const requests: ListChangesRequest[] = []
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
-  const state = { cut: false, permissions: ['*'], isFailing: false }
+  const state = {
+    ...{ cut: false, permissions: ['*'], isFailing: false },
+    principal: serviceAccount(),
+  }
   const made = await startGateway(
     {
       keys: {
         find: async () => ({
-          account: { principal: serviceAccount(), permissions: state.permissions },
+          account: { principal: state.principal, permissions: state.permissions },
           expires_at: undefined,
         }),
       },

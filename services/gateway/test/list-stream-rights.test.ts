@@ -2,6 +2,7 @@ import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
 import { framesOf } from './frames.ts'
 import { listSetup, rowOf, take } from './list-stream-fixture.ts'
+import { serviceAccount } from './service-account.ts'
 
 test('a caller of one namespace: asks for its executions only', async () => {
   const { follow, grant, requests } = await listSetup()
@@ -99,4 +100,23 @@ test('a service of an earlier release: 503, and nothing stays counted', async ()
     expect(response.status).toBe(503)
     expect(await response.text()).toContain('upgrade')
   }
+})
+
+test('fifty different lists of one principal: one more is refused with 503, an equal one is not, and another principal follows', async () => {
+  const { follow, state } = await listSetup()
+  const open: Response[] = []
+  for (let i = 0; i < 50; i++) open.push(await follow(`?filter=workflow_name%3Dw${i}`))
+  expect(open.map(({ status }) => status)).toEqual(Array(50).fill(200))
+  const refused = await follow('?filter=workflow_name%3Dmore')
+  expect([refused.status, await refused.text()]).toEqual([
+    503,
+    expect.stringContaining('you follow 50 different lists already'),
+  ])
+  open.push(await follow('?filter=workflow_name%3Dw7'))
+  state.principal = serviceAccount({ subject: 'another' })
+  const other = { authorization: `Bearer wk_${'1'.repeat(16)}.${'A'.repeat(43)}` }
+  open.push(await follow('?filter=workflow_name%3Dmore', other))
+  expect(open.slice(50).map(({ status }) => status)).toEqual([200, 200])
+  await open[0]?.body?.cancel()
+  await expect.poll(async () => (await follow('?filter=workflow_name%3Dmore')).status).toBe(200)
 })

@@ -21,6 +21,8 @@ const MAX_ROWS_PER_SECOND = 200
 export const MAX_ROWS = (MAX_ROWS_PER_SECOND * ROUND_MS) / 1_000
 /** Sources of one process, and those that are read at the same time. */
 const MAX_SOURCES = 500
+/** Sources that one principal reads: a tenth, so that one with many filters leaves places to the others. */
+const MAX_SOURCES_OF_PRINCIPAL = 50
 const CONCURRENCY = 8
 
 export interface ListRow {
@@ -54,6 +56,15 @@ export interface ListSource {
 
 export type Receive = (update: ListUpdate) => void
 
+/** A reader of the source of `key`, which `create` makes if there is none. */
+export interface Reader {
+  key: string
+  /** Principal whose sources are counted; undefined while authentication is off. */
+  principal: string | undefined
+  create: () => ListSource
+  receive: Receive
+}
+
 interface SharedSource {
   source: ListSource
   opened: Promise<void>
@@ -71,6 +82,7 @@ export class ListFeed {
   readonly #log: Logger
   readonly #changed: ChangedExecutions
   readonly #sources = new Map<string, SharedSource>()
+  readonly #readers = new ReadersOfPrincipals()
   readonly #loop: Loop
 
   constructor({ bus, log }: FeedDeps) {
@@ -80,27 +92,34 @@ export class ListFeed {
   }
 
   /**
-   * Adds a reader to the source of a key, which `create` makes if there is none. Resolves when no later
-   * change can be missed, to the source and the function that leaves it.
+   * Adds a reader. Resolves when no later change can be missed, to the source and the function that leaves
+   * it. Throws `unavailable` if the principal, or all together, follow too many lists.
    */
-  async join(
-    key: string,
-    create: () => ListSource,
-    receive: Receive,
-  ): Promise<{ source: ListSource; leave: () => void }> {
-    const shared = this.#sources.get(key) ?? this.#open(key, create())
-    shared.readers.add(receive)
-    const leave = () => {
-      shared.readers.delete(receive)
-      if (shared.readers.size === 0 && this.#sources.get(key) === shared) this.#sources.delete(key)
-    }
+  async join({
+    key,
+    principal,
+    create,
+    receive,
+  }: Reader): Promise<{ source: ListSource; leave: () => void }> {
+    const release = principal === undefined ? () => {} : this.#readers.take(principal, key)
     try {
-      await shared.opened
+      const shared = this.#sources.get(key) ?? this.#open(key, create())
+      shared.readers.add(receive)
+      const leave = () => {
+        release()
+        shared.readers.delete(receive)
+        if (shared.readers.size === 0 && this.#sources.get(key) === shared)
+          this.#sources.delete(key)
+      }
+      await shared.opened.catch((error) => {
+        leave()
+        throw error
+      })
+      return { source: shared.source, leave }
     } catch (error) {
-      leave()
+      release()
       throw error
     }
-    return { source: shared.source, leave }
   }
 
   stop(): Promise<void> {
@@ -137,6 +156,31 @@ export class ListFeed {
       if (update) for (const receive of readers) receive(update)
     } catch (error) {
       this.#log.warn({ err: error }, 'failed to read changes of a list')
+    }
+  }
+}
+
+/** Counts the readers of each source that a principal has. */
+class ReadersOfPrincipals {
+  readonly #counts = new Map<string, Map<string, number>>()
+
+  /** Throws `unavailable` for one source too many. Returns the release, which counts once. */
+  take(principal: string, key: string): () => void {
+    const counts = this.#counts.get(principal) ?? new Map<string, number>()
+    const count = counts.get(key) ?? 0
+    if (count === 0 && counts.size >= MAX_SOURCES_OF_PRINCIPAL)
+      throw unavailable(
+        `you follow ${MAX_SOURCES_OF_PRINCIPAL} different lists already; retry later`,
+      )
+    this.#counts.set(principal, counts.set(key, count + 1))
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      const left = (counts.get(key) ?? 0) - 1
+      if (left > 0) counts.set(key, left)
+      else counts.delete(key)
+      if (counts.size === 0) this.#counts.delete(principal)
     }
   }
 }

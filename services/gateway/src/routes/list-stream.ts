@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type FollowedLists, TOPICS, type Topic } from '../access/followed-lists.ts'
-import type { Quotas } from '../access/quotas.ts'
+import { principalKey, type Quotas } from '../access/quotas.ts'
 import { isRefusal } from '../access/stream-recheck.ts'
 import { frame } from '../domain/frames.ts'
 import { listFrames } from '../domain/list-frames.ts'
@@ -42,7 +42,9 @@ export const followLists = route('get', '/events/stream', {
     const { query, caller, ctx } = input
     const search = filterSearch('query', () => readFilters(query.filter.replace(/^\?/, '')))
     const release = deps.quotas.takeStream(caller)
-    const reader = new ListReader({ ctx, deps, search, listsNow: () => input.resolved })
+    const principal = caller.permissions.kind === 'all' ? undefined : principalKey(caller)
+    const listsNow = () => input.resolved
+    const reader = new ListReader({ ctx, deps, search, principal, listsNow })
     try {
       await reader.follow(lastEventId(ctx))
     } catch (error) {
@@ -58,6 +60,7 @@ interface ReaderOptions {
   ctx: RequestContext
   deps: Deps
   search: Search
+  principal: string | undefined
   /** Lists that the caller may see, as of its last check. */
   listsNow: () => FollowedLists
 }
@@ -116,7 +119,8 @@ class ListReader {
   /** Returns what the reader missed while it was away. */
   async #join({ topic, key, create }: SourceSpec, cursor: number): Promise<ListUpdate | undefined> {
     const receive = (update: ListUpdate) => this.#receive(topic, update)
-    const { source, leave } = await this.#options.deps.listFeed.join(key, create, receive)
+    const { deps, principal } = this.#options
+    const { source, leave } = await deps.listFeed.join({ key, principal, create, receive })
     this.#leave.push(leave)
     if (this.#options.ctx.signal.aborted) this.leave()
     this.#cursor = source.cursor ?? this.#cursor
