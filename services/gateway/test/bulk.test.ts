@@ -226,3 +226,14 @@ test('wrong bodies: 422 with the place, and nothing changes', async () => {
   }
   expect(changes()).toEqual([])
 })
+
+test('an input that would be stored for many executions: refused above 1 GiB of copies, and nothing changes', async () => {
+  const { bulk, changes } = await setup(Array(70).fill('PAUSED'))
+  const input = 'x'.repeat(15.5 * 1_048_576)
+  const response = await bulk({ action: 'resume', expect: 70, input })
+  expect([response.status, await response.text()]).toEqual([
+    422,
+    expect.stringContaining('at most 1073741824 are allowed'),
+  ])
+  expect(changes()).toEqual([])
+})

@@ -24,16 +24,18 @@ async function startSignIn() {
     },
     { SVC_SECURITY__AUTH__ENABLED: 'true' },
   )
-  const signIn = async (digit: string) => {
+  const signIn = async (digit: string, present = '') => {
     const body = JSON.stringify({ api_key: keyOf(digit) })
-    const options = { method: 'POST', headers: HEADERS, body }
+    const options = { method: 'POST', headers: { ...HEADERS, cookie: present }, body }
     const response = await fetch(`${gateway.url}/console/session`, options)
     expect(response.status, await response.clone().text()).toBe(200)
     const [cookie = ''] = (response.headers.get('set-cookie') ?? '').split(';')
-    return (path: string, method = 'GET') =>
+    const call = (path: string, method = 'GET') =>
       fetch(gateway.url + path, { method, headers: { ...HEADERS, cookie } })
+    return { call, cookie }
   }
-  return { ann: await signIn('0'), bob: await signIn('1') }
+  const [ann, bob] = [await signIn('0'), await signIn('1')]
+  return { ann: ann.call, bob: bob.call, cookieOfAnn: ann.cookie, signIn }
 }
 
 const idsOf = async (call: (path: string) => Promise<Response>) => {
@@ -55,4 +57,12 @@ test('sessions of another principal: neither listed nor ended', async () => {
   expect((await ann(`/console/sessions/${own.id}`, 'DELETE')).status).toBe(200)
   expect((await ann('/me')).status).toBe(401)
   expect((await bob('/me')).status).toBe(200)
+})
+
+test('a sign-in over a session: a new cookie, and the former one ends (session fixation)', async () => {
+  const { ann, cookieOfAnn, signIn } = await startSignIn()
+  const bob = await signIn('1', cookieOfAnn)
+  expect(bob.cookie).not.toBe(cookieOfAnn)
+  expect((await ann('/me')).status).toBe(401)
+  expect(await (await bob.call('/me')).json()).toMatchObject({ subject: 'bob' })
 })

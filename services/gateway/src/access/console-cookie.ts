@@ -128,12 +128,17 @@ export function publicAddress(ctx: RequestContext, settings: Settings, path: str
   return new URL(path, base.endsWith('/') ? base : `${base}/`).href
 }
 
-/** Ends the session that the cookie of a request names, and removes the cookie. */
-export async function endSession(
+/** Ends the session that the cookie of a request names: at a sign-out, and before another one replaces it. */
+export async function endNamedSession(
   ctx: RequestContext,
   { settings, consoleSessions }: CookieDeps,
 ): Promise<void> {
   const token = cookieOf(ctx, settings)
   if (token !== undefined) await consoleSessions.close(token)
-  setCookie(ctx, settings, '', 0)
+}
+
+/** Ends the session that the cookie of a request names, and removes the cookie. */
+export async function endSession(ctx: RequestContext, deps: CookieDeps): Promise<void> {
+  await endNamedSession(ctx, deps)
+  setCookie(ctx, deps.settings, '', 0)
 }

@@ -132,6 +132,7 @@ export const bulkExecutions = route('post', '/executions/bulk', {
         throw conflict(
           `The filter matches ${rows.length} executions, more than the ${expect} expected: try a dry run again.`,
         )
+      requireStorable(body.input?.text, rows.length)
       const act = {
         ...{ action, version: body.version, after_seq: body.after_seq },
         ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
@@ -164,6 +165,19 @@ export const getBulkProgress = route('get', '/executions/bulk/{bulk_id}', {
     return record
   },
 })
+
+/** Bytes of the input of an act, for all its executions together: each stores a copy. */
+const MAX_COPIED_BYTES = 1_073_741_824
+
+function requireStorable(input: string | undefined, executions: number): void {
+  const bytes = Buffer.byteLength(input ?? '') * executions
+  if (bytes <= MAX_COPIED_BYTES) return
+  throw unprocessable({
+    loc: ['body', 'input'],
+    msg: `takes ${bytes} bytes for ${executions} executions; at most ${MAX_COPIED_BYTES} are allowed`,
+    type: 'too_long',
+  })
+}
 
 /** Members of a frame: `failures` come with the last one only. */
 function frameOf({ failures, ...record }: BulkRecord): string {

@@ -4,6 +4,7 @@ import { expiresIn, type Signer } from '@windlass/runtime/signed'
 import { z } from 'zod'
 import { toCaller } from '../access/api-key.ts'
 import {
+  endNamedSession,
   flowCookieOf,
   publicAddress,
   requireSafeCookie,
@@ -109,6 +110,7 @@ export const finishOidcSignIn = route('get', '/console/oidc/callback', {
       }
     })
     if (!caller) return redirect(`../?sign_in=${problem}`)
+    await endNamedSession(ctx, deps)
     const credential = consoleIdentities.issue(caller)
     const token = await consoleSessions.open(credential, caller, ctx.header('user-agent'))
     setCookie(ctx, settings, token, consoleSessions.maxAgeMs)

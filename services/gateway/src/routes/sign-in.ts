@@ -4,7 +4,13 @@ import { exactClientAddress } from '@windlass/runtime/http/client-address'
 import { z } from 'zod'
 import { type AuthenticateToken, isApiKey } from '../access/api-key.ts'
 import type { Caller } from '../access/caller.ts'
-import { endSession, isOfConsole, requireSafeCookie, setCookie } from '../access/console-cookie.ts'
+import {
+  endNamedSession,
+  endSession,
+  isOfConsole,
+  requireSafeCookie,
+  setCookie,
+} from '../access/console-cookie.ts'
 import type { ConsoleSessions } from '../access/console-session.ts'
 import type { GuessLimit } from '../access/guess-limit.ts'
 import type { RequestContext } from '../http/request-context.ts'
@@ -45,6 +51,7 @@ export const openSession = route('post', '/console/session', {
     const key = body.api_key.trim()
     const { caller } = await signInGuesses.verify(ctx, key, () => check(key, ctx, deps))
     if (!caller) throw new Fault('unauthenticated', 'Invalid or expired API key')
+    await endNamedSession(ctx, deps)
     const token = await consoleSessions.open(key, caller, ctx.header('user-agent'))
     setCookie(ctx, settings, token, consoleSessions.maxAgeMs)
     return { status: 'success' as const, message: 'Signed in' }

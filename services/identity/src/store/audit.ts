@@ -93,7 +93,7 @@ const columns = sql`
 
 const matching = ({ actor, action, object, outcome, since, until, after }: ListAuditRequest) => sql`
       ${actor}::text in ('', subject)
-  and (${action}::text = '' or action = ${action}::text or action like ${`${action}.%`}::text)
+  and (${action}::text = '' or action = ${action}::text or starts_with(action, ${`${action}.`}::text))
   and ${object}::text in ('', object)
   and ${outcome}::text in ('', outcome)
   and (${since}::timestamptz is null or at >= ${since}::timestamptz)
