@@ -9,7 +9,7 @@ const RACES = [
 ]
 /** Load tests that the chaos project runs with larger numbers or for longer. */
 const FLEETS = [
-  'tests/e2e/{fleet,unmatchable,mixed}.test.ts',
+  'tests/e2e/{crashes,fleet,unmatchable,mixed}.test.ts',
   'services/dispatcher/test/stale.test.ts',
   'services/executions/test/{migrations,overdue}.test.ts',
   'services/gateway/test/aborted-uploads.test.ts',
@@ -96,6 +96,7 @@ export default defineConfig({
             TEST_UNMATCHABLE: process.env.TEST_UNMATCHABLE ?? '10000',
             TEST_STALE: process.env.TEST_STALE ?? '100000',
             TEST_MIXED_SECONDS: process.env.TEST_MIXED_SECONDS ?? '240',
+            TEST_CRASHED: process.env.TEST_CRASHED ?? '500',
             TEST_ABORTED: process.env.TEST_ABORTED ?? '10000',
             TEST_STORED: process.env.TEST_STORED ?? '1000000',
           },
