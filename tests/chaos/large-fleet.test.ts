@@ -102,7 +102,7 @@ test(
 )
 
 test(
-  'S7: every process restarted in turn: a thousand workers reconnect, no work is lost or done twice',
+  'S7, R4: every process restarted in turn: a thousand workers reconnect, no work is lost or done twice',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 0)

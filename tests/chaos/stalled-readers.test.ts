@@ -10,7 +10,7 @@ const PATIENT = { timeout: 600_000 }
 const system = sharedSystem({ env: { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' } })
 
 test(
-  'S4: readers stop reading: bounded memory each, then closed; other readers are not delayed',
+  'S4, R2: readers stop reading: bounded memory each, then closed; other readers are not delayed',
   PATIENT,
   async () => {
     const a = await executionFixture(system(), 1)

@@ -58,7 +58,7 @@ test('queued bytes: an input that is stored compressed counts as stored', async 
   await expect(run(client)).rejects.toMatchObject(refusal('60000 queued bytes'))
 })
 
-test('creates in parallel: no more are queued than the quota', async () => {
+test('R1: creates in parallel: no more are queued than the quota', async () => {
   const { client, db } = await setup({ env: { SVC_QUOTAS__PRINCIPAL_QUEUED_EXECUTIONS: '10' } })
   const commands = Array.from({ length: 200 }, () => create())
   const { results } = await client.submit({ commands }, { timeoutMs: 60_000 })

@@ -16,7 +16,7 @@ const send = (url: string, agent: Agent) =>
     outgoing.end()
   })
 
-test('a stop under load on kept-alive connections: every request is answered, none is reset', async () => {
+test('R7: a stop under load on kept-alive connections: every request is answered, none is reset', async () => {
   const { url, stop } = await startGateway()
   const answers = Array<number>(CLIENTS).fill(0)
   const client = async (_: unknown, i: number) => {

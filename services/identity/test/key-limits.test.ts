@@ -95,3 +95,16 @@ test.each([
   const { create } = await setup()
   await expect(create({ limits })).rejects.toMatchObject({ kind })
 })
+
+test('N035: two keys with one prefix: the database refuses the second, and the first works until it is revoked', async () => {
+  const { db, keys, create, find } = await setup()
+  const { key } = await create()
+  await create({}, 'other')
+  const prefix = key.split('.')[0] ?? ''
+  const collide = db.run(sql`
+    update api_keys set prefix = ${prefix} where name = 'other'`)
+  await expect(collide).rejects.toMatchObject({ code: '23505' })
+  expect((await find(key)).account).toBeDefined()
+  await keys.revoke({ principal: robot, name: 'ci' })
+  await expect(find(key)).rejects.toMatchObject({ kind: 'unauthenticated' })
+})

@@ -30,7 +30,7 @@ test('the generation cannot be read: the cache is neither read nor written', asy
   expect(await cache.get('k')).toBe('k1')
 })
 
-test('the generation changes during a fetch: its value is not used under the new one', async () => {
+test('N039: the generation changes during a fetch: its value is not used under the new one', async () => {
   const now = { generation: 'a' }
   let finish: (value: string) => void = () => {}
   const cache = new GenerationCache(
