@@ -12,7 +12,7 @@ const UV = 'uv==0.13.9'
 const MINIMUM_AGE = '7 days'
 /** Lock file to the extras that it includes. */
 const LOCKS = {
-  'requirements.txt': ['--extra', 'worker', '--extra', 'otel'],
+  'requirements.txt': ['--extra', 'worker', '--extra', 'otel', '--extra', 'encryption'],
   'requirements-dev.txt': ['--extra', 'dev'],
   'requirements-docs.txt': ['--extra', 'docs'],
 }

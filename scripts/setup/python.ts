@@ -56,7 +56,7 @@ export async function ensurePython(
       '--no-index',
       '--no-build-isolation',
       '--editable',
-      `${SDK}[${dev ? 'dev' : 'worker'}]`,
+      `${SDK}[${dev ? 'dev' : 'worker,otel,encryption'}]`,
     ]
     await run(python, [...PIP_INSTALL, ...sdk], { onLine: report })
   })

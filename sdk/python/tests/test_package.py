@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import re
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -57,3 +60,16 @@ def test_importing_the_sdk_does_not_import_aiohttp() -> None:
     """Workflow sources are also imported where no worker runs."""
     code = "import sys, windlass; sys.exit('aiohttp' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_lock_of_workers_contains_their_extras() -> None:
+    root = Path(__file__).parents[1]
+    extras = tomllib.loads((root / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    lock = (root / "requirements.txt").read_text()
+    locked = set(re.findall(r"^([\w-]+)==", lock, re.MULTILINE))
+    asked = [name for extra in ("worker", "otel", "encryption") for name in extras[extra]]
+    names = {re.split(r"[<>=;\[ ]", requirement)[0] for requirement in asked}
+    assert "cryptography" in names
+    assert names - locked == set()
