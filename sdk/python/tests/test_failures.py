@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
 import urllib.error
 from typing import Any
 
+import pydantic
 import pytest
 
 from run_fixture import failure_of, run_from, value
@@ -39,6 +42,22 @@ class Unpicklable(Exception):
         self.code = code
 
 
+class Amount(pydantic.BaseModel):
+    cents: int
+
+
+class OwnBaseError(BaseException):
+    pass
+
+
+class Slotted(Exception):
+    __slots__ = ("place",)
+
+    def __init__(self, place: str) -> None:
+        super().__init__("slotted")
+        self.place = place
+
+
 class Unreadable(Exception):
     def __str__(self) -> str:
         raise RuntimeError("no text")
@@ -57,6 +76,18 @@ async def raises(kind: str) -> None:
             raise urllib.error.URLError("refused")
         case "keyword":
             raise Unpicklable(code=3)
+        case "value":
+            Amount(cents="many")  # type: ignore[arg-type]
+        case "group":
+            raise ExceptionGroup("two", [OwnError(7, "no"), KeyError("k")])
+        case "command":
+            raise subprocess.CalledProcessError(3, ["ls", "x"])
+        case "slots":
+            raise Slotted("here")
+        case "missing":
+            object().absent  # type: ignore[attr-defined]  # noqa: B018
+        case "base":
+            raise OwnBaseError("down")
         case "unreadable":
             raise Unreadable
         case "rejected":
@@ -78,6 +109,12 @@ async def raises(kind: str) -> None:
         ("keyword", Unpicklable, lambda error: error.code),
         ("rejected", ApprovalRejected, lambda error: (error.reason, error.approver_subject)),
         ("unreadable", Unreadable, lambda error: error.message),
+        ("command", subprocess.CalledProcessError, lambda error: (error.cmd, error.returncode)),
+        ("slots", Slotted, lambda error: error.place),
+        ("missing", AttributeError, lambda error: error.name),
+        ("os", OSError, lambda error: (error.errno, error.strerror, error.filename)),
+        ("chained", ValueError, lambda error: repr(error.__cause__)),
+        ("group", ExceptionGroup, lambda error: repr(error.exceptions)),
     ],
 )
 async def test_handler_catches_the_same_class_in_every_run(
@@ -100,6 +137,82 @@ async def test_handler_catches_the_same_class_in_every_run(
     assert len(seen) == 2
     assert seen[0] == seen[1]
     assert seen[0][2] == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    # A class that can neither be extended nor created, and one that is no Exception.
+    [("value", "ValidationError"), ("base", "OwnBaseError")],
+)
+async def test_failure_of_a_class_that_cannot_be_caught_by_name_is_the_same_in_every_run(
+    kind: str, name: str
+) -> None:
+    seen: list[str] = []
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        try:
+            await raises(kind)
+        except ExecutionError as error:
+            seen.append(f"{error!r} {error.inner_exception!r}")
+
+    log = (await run_from(body)).events
+    await run_from(body, log[:-1])
+    assert seen[0] == seen[1]
+    assert failure_of(value(log[-2]))["type"] == name
+
+
+async def test_members_of_a_group_are_restored_with_their_classes() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> Any:
+        try:
+            await raises("group")
+        except* OwnError as caught:
+            codes = [getattr(error, "code", None) for error in caught.exceptions]
+        except* KeyError:
+            pass
+        return codes
+
+    assert body.run().output == [7]
+
+
+async def test_error_of_a_model_keeps_its_message() -> None:
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> None:
+        await raises("value")
+
+    failure = (await run_from(body)).events[-1].value
+    assert failure["type"] == "ValidationError"
+    assert "cents" in failure["message"]
+
+
+async def test_cause_of_a_failure_is_restored_with_its_class() -> None:
+    error = restore_failure(describe_failure(_chained()), {})
+    assert isinstance(error.__cause__, KeyError)
+    assert error.__cause__.args == ("missing",)
+
+
+def _chained() -> Exception:
+    try:
+        try:
+            raise KeyError("missing")
+        except KeyError as missing:
+            raise ValueError("chained") from missing
+    except ValueError as error:
+        return error
+
+
+async def test_stop_iteration_of_a_function_in_a_thread_fails_its_task() -> None:
+    @task
+    def stops() -> int:
+        return next(iter([]))
+
+    @workflow
+    async def body(ctx: ExecutionContext[Any]) -> int:
+        return await stops()
+
+    event = (await asyncio.wait_for(run_from(body), 60)).events[-1]
+    assert event.value["message"] == "the function raised StopIteration"
 
 
 async def test_unknown_class_is_a_recorded_error() -> None:

@@ -115,7 +115,11 @@ async def _call_in_thread(
 
     def call() -> Any:
         # The call may have waited for a free thread until its attempt was over.
-        return None if scope.attempt.is_cancelled else context.run(func)
+        try:
+            return None if scope.attempt.is_cancelled else context.run(func)
+        except StopIteration as error:
+            # A future cannot hold it: its reader would wait for ever.
+            raise RuntimeError("the function raised StopIteration") from error
 
     thread = asyncio.get_running_loop().run_in_executor(executor, call)
     try:

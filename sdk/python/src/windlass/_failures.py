@@ -3,7 +3,8 @@
 A workflow sees the same exception in the run in which a task failed and in every replay, because
 both are built from the record. It is an ExecutionError, and also an instance of the class that the
 task raised if this class can be found: `except httpx.HTTPStatusError` and `except ExecutionError`
-both catch it. Of other classes only the name is left: `inner_exception` is a RecordedError.
+both catch it. Of other classes, and of those that can neither be extended nor created, only the
+name is left: `inner_exception` is a RecordedError.
 """
 
 from __future__ import annotations
@@ -12,19 +13,21 @@ import builtins
 import importlib
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
+from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from windlass import errors
 from windlass._json import encode
-from windlass._narrow import is_object
+from windlass._narrow import is_list, is_object
 from windlass.errors import (
     ExecutionError,
     RecordedError,
     UnserializableError,
     describe_error,
+    is_group,
     recorded_failure,
     root_cause,
 )
@@ -35,6 +38,8 @@ ENCODED_FAILURE = "$failure"
 MAX_TEXT = 16 * 1024
 MAX_ARGS = 4 * 1024
 MAX_CAUSES = 5
+# Of an exception group.
+MAX_MEMBERS = 10
 
 # Attributes of the SDK's errors that `restore_failure` sets itself.
 _BUILT_UP = {"inner_exception", "message", "__notes__", "__windlass_failure__"}
@@ -53,8 +58,8 @@ def describe_failure(error: BaseException) -> dict[str, Any]:
     """Returns an exception as the log holds it.
 
     Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `attributes`
-    (those that are JSON scalars), `traceback` (the frames of user code, at most 16 KiB) and `cause`
-    (the same members, or null).
+    (those that JSON holds as they are), `traceback` (the frames of user code, at most 16 KiB) and
+    `cause` (the same members, or null); for a group also `exceptions`, each with these members.
     """
     return _describe(error, MAX_CAUSES)
 
@@ -77,6 +82,13 @@ def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> Exe
     `names` are the globals of the task's module, where exception classes are looked up first.
     """
     failure = decoded_failure(failure)
+    restored = _restore(failure, names)
+    cause = failure.get("cause")
+    restored.__cause__ = restore_failure(cause, names) if is_object(cause) else None
+    return restored
+
+
+def _restore(failure: Mapping[str, Any], names: Mapping[str, Any]) -> ExecutionError:
     type_name, message = str(failure.get("type") or "Exception"), str(failure.get("message") or "")
     sdk_class = getattr(errors, type_name, None)
     if isinstance(sdk_class, type) and issubclass(sdk_class, ExecutionError):
@@ -84,15 +96,25 @@ def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> Exe
         error.inner_exception, error.message = None, message
         return error
     user_class = _find_class(failure, type_name, names)
-    if user_class is None:
-        inner: BaseException = RecordedError(type_name, message, failure)
-        combined: type[ExecutionError] = ExecutionError
-    else:
-        inner = _create(user_class, failure, message)
-        combined = _combine(user_class)
-    restored = combined.__new__(combined)
+    members = failure.get("exceptions")
+    try:
+        if is_list(members) and _is_group_class(user_class):
+            group = [restore_failure(member, names) for member in members if is_object(member)]
+            inner: BaseException = _attach(user_class(message, group), failure)
+            combined: Any = _combine(user_class)
+            restored: ExecutionError = combined(message, group)
+        else:
+            inner = _create(user_class, failure, message)
+            combined = _combine(user_class)
+            restored = combined.__new__(combined)
+            restored.args = inner.args
+    except TypeError:  # no class, or one that cannot be created
+        inner = RecordedError(type_name, message, failure)
+        restored = ExecutionError.__new__(ExecutionError)
+        restored.args = inner.args
     vars(restored).update(vars(inner))
-    restored.args, restored.inner_exception, restored.message = inner.args, inner, message
+    _attach(restored, failure)
+    restored.inner_exception, restored.message = inner, message
     return restored
 
 
@@ -109,6 +131,9 @@ def _describe(error: BaseException, causes: int) -> dict[str, Any]:
         return dict(recorded)
     described: dict[str, Any] = dict(describe_error(inner))
     described["message"] = described["message"][:MAX_TEXT]
+    if is_group(inner) and causes > 1:
+        members = inner.exceptions[:MAX_MEMBERS]
+        described["exceptions"] = [_describe(member, causes - 1) for member in members]
     cause = inner.__cause__ or (None if inner.__suppress_context__ else inner.__context__)
     return {
         **described,
@@ -131,7 +156,7 @@ def _describe_args(error: BaseException) -> list[Any] | None:
 def _describe_attributes(error: BaseException) -> dict[str, Any]:
     attributes = {
         name: value
-        for name, value in vars(error).items()
+        for name, value in (*_list_slots(error), *vars(error).items())
         if name not in _BUILT_UP and _is_plain([value])
     }
     try:
@@ -140,8 +165,27 @@ def _describe_attributes(error: BaseException) -> dict[str, Any]:
         return {}
 
 
-def _is_plain(args: list[Any]) -> bool:
-    return all(arg is None or type(arg) in {str, int, float, bool} for arg in args)
+def _list_slots(error: BaseException) -> Iterator[tuple[str, Any]]:
+    """Yields attributes that are not in `__dict__`, such as `errno`, if they have a value."""
+    for kind in type(error).__mro__:
+        if kind in {BaseException, BaseExceptionGroup, ExecutionError}:
+            continue
+        for name, descriptor in vars(kind).items():
+            is_slot = isinstance(descriptor, MemberDescriptorType | GetSetDescriptorType)
+            if is_slot and not name.startswith("__"):
+                value = getattr(error, name, None)
+                if value is not None:
+                    yield name, value
+
+
+def _is_plain(values: Iterable[Any]) -> bool:
+    return all(
+        value is None
+        or type(value) in {str, int, float, bool}
+        or (type(value) is list and _is_plain(value))
+        or (type(value) is dict and _is_plain(value) and _is_plain(value.values()))
+        for value in values
+    )
 
 
 def _format_traceback(error: BaseException) -> str:
@@ -178,6 +222,18 @@ def _find_module(name: Any) -> Mapping[str, Any]:
         return {}
 
 
+def _is_group_class(kind: Any) -> bool:
+    return issubclass(kind, ExceptionGroup)
+
+
+def _new_group(cls: Any, message: str, members: Sequence[Exception]) -> Any:
+    return BaseExceptionGroup.__new__(cls, message, members)
+
+
+def _init_group(self: ExecutionError, message: str, members: Sequence[Exception]) -> None:
+    """Replaces that of ExecutionError, which has other parameters."""
+
+
 def _message_of(error: ExecutionError) -> str:
     return error.message
 
@@ -188,7 +244,9 @@ def _combine(user_class: Any) -> type[ExecutionError]:
     if not issubclass(user_class, Exception):
         return ExecutionError
     try:
-        members = {"__module__": errors.__name__, "__str__": _message_of}
+        members: dict[str, Any] = {"__module__": errors.__name__, "__str__": _message_of}
+        if issubclass(user_class, BaseExceptionGroup):
+            members |= {"__new__": _new_group, "__init__": _init_group, "message": ""}
         return type("ExecutionError", (ExecutionError, user_class), members)
     except TypeError:  # for example a class that forbids subclasses
         return ExecutionError
@@ -204,8 +262,14 @@ def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
     if error is None or list(error.args) != args:
         error = kind.__new__(kind)
         error.args = (message,)
+    return _attach(error, failure)
+
+
+def _attach(error: Any, failure: Mapping[str, Any]) -> Any:
+    """Gives an exception its recorded attributes and its record."""
     attributes: Any = failure.get("attributes")
-    if is_object(attributes):
-        error.__dict__.update(attributes)
+    for name, value in attributes.items() if is_object(attributes) else ():
+        with suppress(AttributeError, TypeError):  # one that cannot be assigned
+            setattr(error, name, value)
     error.__windlass_failure__ = failure
     return error

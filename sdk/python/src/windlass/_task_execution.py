@@ -119,7 +119,8 @@ class TaskExecution:
         except (ApprovalRejected, RequestRefusedError, TaskAuthorizationError) as error:
             failure = self._record_failure(error)
             await self._wait_if_strict()
-            raise failure from error
+            # The same cause as in every later run.
+            raise failure from failure.__cause__
         except Exception as error:
             try:
                 return await self._recover(error)
@@ -228,8 +229,9 @@ class TaskExecution:
                 self._record(E.TASK_ROLLBACK_COMPLETED, rolled_back.form)
             except Exception as failure:
                 self._record(E.TASK_ROLLBACK_FAILED, self._describe(failure))
-                raise self._record_failure(failure) from error
-        raise self._record_failure(error) from error
+                error = failure
+        restored = self._record_failure(error)
+        raise restored from restored.__cause__
 
     async def _run_fallback(self, fallback: Callable[..., Any], error: Exception) -> Any:
         self._record_arguments(E.TASK_FALLBACK_STARTED, failure=self._describe(error))
@@ -239,7 +241,8 @@ class TaskExecution:
         except Exception as failure:
             described = self._describe(failure)
             self._record(E.TASK_FALLBACK_FAILED, described)
-            raise self._restore(described) from error
+            restored = self._restore(described)
+            raise restored from restored.__cause__
         self._record(E.TASK_FALLBACK_COMPLETED, result.form, value_text=result.text)
         self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
         return result.value
