@@ -102,6 +102,18 @@ async def encrypted(ctx: ExecutionContext[str]) -> list[str]:
 """
 
 
+async def check(path: Path) -> str:
+    """Returns what `windlass-check` prints for the executions of a file."""
+    command = await asyncio.create_subprocess_exec(
+        *[str(Path(sys.executable).with_name("windlass-check")), str(path), "--server", URL],
+        *["--path", str(path.parent), "--codec", "codecs_of_test:create"],
+        stdout=asyncio.subprocess.PIPE,
+    )
+    output, _ = await asyncio.wait_for(command.communicate(), HANG_S)
+    assert command.returncode == 0, output
+    return output.decode()
+
+
 async def test_server_sees_no_value_of_an_encrypted_execution(tmp_path: Path) -> None:
     (tmp_path / "codecs_of_test.py").write_text(CODEC)
     (tmp_path / "encrypted.py").write_text(ENCRYPTED)
@@ -119,6 +131,7 @@ async def test_server_sees_no_value_of_an_encrypted_execution(tmp_path: Path) ->
             with pytest.raises(ExecutionPausedError) as paused:
                 await handle.result(HANG_S, wait_paused=False)
             assert (paused.value.name, paused.value.output) == ("review", "MARMALADE")
+            assert "waits at the same place: review" in await check(tmp_path / "encrypted.py")
             await handle.resume("marzipan")
             expected = ["MARMALADE", "MARMALADE", "marzipan"]
             assert await handle.result(HANG_S) == expected
@@ -144,3 +157,37 @@ async def test_server_sees_no_value_of_an_encrypted_execution(tmp_path: Path) ->
     finally:
         worker.send_signal(signal.SIGTERM)
         await asyncio.wait_for(worker.wait(), HANG_S)
+
+
+ONCE = """
+import os, threading
+from windlass import ExecutionContext, sleep, workflow
+
+@workflow.with_options(affinity={"debug": "once"})
+async def debugged(ctx: ExecutionContext) -> list:
+    await sleep(0.1)
+    return [threading.current_thread() is threading.main_thread(), os.getpid(), __file__]
+"""
+
+
+async def test_once_runs_its_execution_and_leaves_those_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "debugged.py"
+    path.write_text(ONCE)
+    async with AsyncClient(URL) as client:
+        await client.upload(path)
+        earlier = [await client.start("debugged") for _ in range(2)]
+        wanted = await client.start("debugged")
+        worker = await asyncio.create_subprocess_exec(
+            *[sys.executable, "-m", "windlass.worker", "start", "--server-url", URL],
+            *["--bootstrap-token-file", os.environ["WINDLASS_TOKEN_FILE"]],
+            *["--label", "debug=once", "--once", wanted.execution_id, "--source", str(path)],
+        )
+        try:
+            assert await wanted.result(HANG_S) == [True, worker.pid, str(path)]
+            assert await asyncio.wait_for(worker.wait(), HANG_S) == 0
+        finally:
+            if worker.returncode is None:
+                worker.kill()
+        for handle in earlier:
+            assert "WORKFLOW_STARTED" not in [event.type for event in await handle.events()]
+            await handle.cancel()
