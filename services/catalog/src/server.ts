@@ -12,7 +12,9 @@ import { AnalysisPool } from './analysis/analysis-pool.ts'
 import { createHandlers } from './handlers/index.ts'
 import { catalogMarkers } from './store/pending-invalidations.ts'
 
-const POLL_INTERVAL_MS = 1_000
+/** The relay runs after each change; the interval only covers events that a crash or an outage of NATS left unpublished. */
+const RELAY_INTERVAL_MS = 5_000
+const INVALIDATE_INTERVAL_MS = 1_000
 /** Limits on the analysis of one source, in processor time and in real time of a busy machine. */
 const LIMITS = { maxCpuMs: 2_000, maxWallMs: 10_000 }
 
@@ -27,11 +29,11 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   const pool = new AnalysisPool({ sdkModules: catalog.sdk_modules, ...LIMITS, workerUrl, log })
   teardown.add('analysis', () => pool.stop())
 
-  const relay = service.startLoop('relay', POLL_INTERVAL_MS, () => relayOutbox(db, bus))
+  const relay = service.startLoop('relay', RELAY_INTERVAL_MS, () => relayOutbox(db, bus))
   teardown.add('outbox metrics', observeOutbox(db))
   const onCommit = () => relay.wake()
   const caches = new CacheInvalidator({ db, redis, markers: catalogMarkers, log, onCommit })
-  service.startLoop('invalidate-pending', POLL_INTERVAL_MS, () => caches.sweep())
+  service.startLoop('invalidate-pending', INVALIDATE_INTERVAL_MS, () => caches.sweep())
   await redisReady(redis)
 
   const analyses = new AnalysisCache((source) => pool.analyse(source))

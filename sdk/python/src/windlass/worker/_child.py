@@ -36,6 +36,7 @@ from windlass.worker._frames import (
 from windlass.worker._models import Source, parse_claim
 from windlass.worker._modules import Modules
 from windlass.worker._outbox import MAX_PENDING_EVENTS
+from windlass.worker._reception import Reception
 from windlass.worker._task_processes import TaskProcesses
 from windlass.worker._user_loop import MAX_THREADS
 from windlass.worker._workflow_run import WorkflowRun
@@ -98,10 +99,11 @@ class ForkAwareSelector(selectors.DefaultSelector):
         return ready
 
 
-class Child(asyncio.Protocol):
+class Child(Reception):
     """Runs of one child and their connection to the worker. All methods run in the event loop."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: dict[str, Any]) -> None:
+        super().__init__()
         self._loop = loop
         self._modules = Modules()
         # A child has no variables but those that workflows may read.

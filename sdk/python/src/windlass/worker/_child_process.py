@@ -19,6 +19,7 @@ from windlass.worker._frames import (
     InvalidFrame,
     encode_frame,
 )
+from windlass.worker._reception import Reception
 
 log = logging.getLogger("windlass.worker")
 
@@ -42,10 +43,11 @@ class Run(Protocol):
     def on_child_ended(self, *, crashed: bool) -> None: ...
 
 
-class ChildProcess(asyncio.Protocol):
+class ChildProcess(Reception):
     """Connection to a child. All methods run in the worker's loop."""
 
     def __init__(self, number: int, pool: Pool, *, is_shared: bool) -> None:
+        super().__init__()
         self.number = number
         self.is_shared = is_shared
         self.is_retired = False
