@@ -1,7 +1,7 @@
 // Where the processor time goes: each service under load of hello-world on one Python worker, by the sampling profiler
 // of Node, and the worker by py-spy, if PYSPY names it.
 //   npm run bench -- profile          (IN_FLIGHT=32, SECONDS=8, SERVICES=gateway,executions,dispatcher, TOP=14)
-// Shares are those of the time that a process was busy. The profiler adds about a fifth to it.
+// Shares are those of the time that a process was busy.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
