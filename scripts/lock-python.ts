@@ -5,10 +5,9 @@ import path from 'node:path'
 import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
 import { catchSignals } from './process/signals.ts'
 import { Progress } from './setup/progress.ts'
-import { findPython } from './setup/python.ts'
+import { ensureUv, findPython } from './setup/python.ts'
 import { run } from './setup/run.ts'
 
-const UV = 'uv==0.13.9'
 const MINIMUM_AGE = '7 days'
 /** Lock file to the extras that it includes. */
 const LOCKS = {
@@ -20,13 +19,11 @@ const LOCKS = {
 catchSignals()
 try {
   const context = { dir: projectDataDir(), progress: new Progress() }
-  const python = await findPython(context.progress)
-  const tools = path.join(context.dir, 'tools/uv')
-  await run(python, ['-m', 'venv', tools])
-  await run(path.join(tools, 'bin/pip'), ['install', '--quiet', UV])
+  await findPython(context.progress)
+  const uv = await ensureUv(context.dir)
   for (const [file, extras] of Object.entries(LOCKS))
     await run(
-      path.join(tools, 'bin/uv'),
+      uv,
       [
         ...['pip', 'compile', '--quiet', 'pyproject.toml', 'build-requirements.in', ...extras],
         ...['--universal', '--python-version', '3.11', '--generate-hashes', '--upgrade'],

@@ -1,4 +1,6 @@
 import { existsSync, rmSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import os from 'node:os'
 import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { Stamp } from '../bootstrap/stamp.mjs'
@@ -8,6 +10,7 @@ import { type RunOptions, run, succeeds } from './run.ts'
 
 const SDK = path.join(PROJECT, 'sdk/python')
 const CANDIDATES = ['python3', 'python3.13', 'python3.12', 'python3.11', '/usr/bin/python3']
+const UV = 'uv==0.13.9'
 const NEW_ENOUGH = 'import sys; assert sys.version_info >= (3, 11)'
 
 const PIP_INSTALL = [
@@ -80,6 +83,42 @@ export async function ensureWorkerPython(
   return ensurePython(context, from === undefined ? {} : { folder: 'worker-venv', from })
 }
 
+/** Returns the programs of these versions (`3.12`) that are present and can create environments. */
+export async function findPythons(versions: readonly string[]): Promise<Map<string, string>> {
+  const root = process.env.PYENV_ROOT ?? path.join(os.homedir(), '.pyenv')
+  const installed = await readdir(path.join(root, 'versions')).catch(() => [])
+  const found = new Map<string, string>()
+  for (const version of versions) {
+    const kept = installed.filter((name) => name.startsWith(`${version}.`))
+    const candidates = kept.map((name) => path.join(root, 'versions', name, 'bin/python'))
+    const isVersion = `import sys; assert "%d.%d" % sys.version_info[:2] == "${version}"`
+    const python = await firstThatCan({}, [`python${version}`, ...candidates], isVersion)
+    if (python) found.set(version, python)
+  }
+  return found
+}
+
+/** Replaces the packages of an environment by the lowest versions that pyproject.toml admits. */
+export async function installLowest(
+  python: string,
+  { dir, progress }: SetupContext,
+): Promise<void> {
+  await progress.step('Installing the lowest versions', async (report) => {
+    const uv = await ensureUv(dir)
+    const how = ['--resolution', 'lowest-direct', '--no-build-isolation', '--editable', '.[dev]']
+    await run(uv, ['pip', 'install', '--python', python, ...how], { cwd: SDK, onLine: report })
+  })
+}
+
+/** Returns the path of uv, which is kept in the data directory. */
+export async function ensureUv(dir: string): Promise<string> {
+  const tools = path.join(dir, 'tools/uv')
+  const base = await firstThatCan()
+  await run(base ?? 'python3', ['-m', 'venv', tools])
+  await run(path.join(tools, 'bin/pip'), ['install', '--quiet', UV])
+  return path.join(tools, 'bin/uv')
+}
+
 /** Creates a virtual environment; removes the one that is there. */
 export async function createEnvironment(base: string, venv: string, onLine: Report): Promise<void> {
   rmSync(venv, { recursive: true, force: true })
@@ -110,9 +149,13 @@ export async function findPython(progress: Progress): Promise<string> {
 }
 
 /** Returns the path of the first candidate that can create virtual environments. */
-async function firstThatCan(options?: RunOptions): Promise<string | undefined> {
-  const program = `${NEW_ENOUGH}; import venv, ensurepip; print(sys.executable)`
-  for (const candidate of CANDIDATES) {
+async function firstThatCan(
+  options?: RunOptions,
+  candidates: readonly string[] = CANDIDATES,
+  check = NEW_ENOUGH,
+): Promise<string | undefined> {
+  const program = `${check}; import venv, ensurepip; print(sys.executable)`
+  for (const candidate of candidates) {
     const found = await run(candidate, ['-c', program], options).catch(() => undefined)
     if (found) return found
   }
