@@ -27,18 +27,24 @@ NEWER_SYNTAX = {"generic_function", "recursive_alias"}
 ACCEPTED = [name for name, found in GOLDEN.items() if isinstance(found, list)]
 
 
+# What one of the sources imports from a package of its author.
+MYLIB = ModuleType("mylib")
+MYLIB.__dict__["Thing"] = type("Thing", (), {})
+
+
 def import_source(name: str) -> dict[str, Any]:
     module = ModuleType(f"corpus_{name}")
     sys.modules[module.__name__] = module
-    if "import numpy" in (CORPUS / f"{name}.py").read_text(errors="replace"):
-        pytest.importorskip("numpy")
+    sys.modules["mylib"] = MYLIB
     try:
+        if "import numpy" in (CORPUS / f"{name}.py").read_text(errors="replace"):
+            pytest.importorskip("numpy")
         code = compile(
             (CORPUS / f"{name}.py").read_bytes(), f"{name}.py", "exec", dont_inherit=True
         )
         exec(code, vars(module))
     finally:
-        del sys.modules[module.__name__]
+        del sys.modules[module.__name__], sys.modules["mylib"]
     return vars(module)
 
 
