@@ -122,7 +122,9 @@ def calling_server(parking_server: FakeServer) -> FakeServer:
             await asyncio.Event().wait()
 
     parking_server.faults.append(never_answer)
-    parking_server.run_answers = [{"execution_id": f"nested-{n}"} for n in range(8)]
+    parking_server.run_answers = [
+        {"execution_id": f"nested-{n}", "state": "CREATED"} for n in range(8)
+    ]
     return parking_server
 
 
