@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { open, readFile, rename, writeFile } from 'node:fs/promises'
+import { type FileHandle, open, readFile, rename, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { GENESIS, type Head } from '@windlass/domain/audit'
 import { type AuditLine, formatHead, toChainedEntry } from '@windlass/domain/audit-pages'
@@ -12,10 +12,13 @@ export interface AuditSink {
   readonly checkpoint: Head
   /** Returns when the lines are delivered durably, and `checkpoint` is the last of them. */
   write(lines: readonly AuditLine[]): Promise<void>
+  close(): Promise<void>
 }
 
 const NONE: Head = { seq: 0, hash: GENESIS }
 const TAIL_BYTES = 1_048_576
+/** The beginning of each line. */
+const FIRST = '{"seq":'
 
 const textOf = (lines: readonly AuditLine[]) => lines.map(({ json }) => `${json}\n`).join('')
 const headOf = (lines: readonly AuditLine[], before: Head): Head => lines.at(-1)?.entry ?? before
@@ -25,30 +28,41 @@ const headOf = (lines: readonly AuditLine[], before: Head): Head => lines.at(-1)
  * cut off.
  */
 export async function openFileSink(path: string): Promise<AuditSink> {
-  const file = await open(path, existsSync(path) ? 'r+' : 'w+', 0o600)
+  const file = await open(path, 'a+', 0o600)
+  try {
+    let checkpoint = await readCheckpoint(file, path)
+    return {
+      get checkpoint() {
+        return checkpoint
+      },
+      async write(lines) {
+        await file.appendFile(textOf(lines))
+        await file.sync()
+        checkpoint = headOf(lines, checkpoint)
+      },
+      close: () => file.close(),
+    }
+  } catch (error) {
+    await file.close()
+    throw error
+  }
+}
+
+/** Returns the entry of the last whole line. Cuts off a line after it; another file is left as it is. */
+async function readCheckpoint(file: FileHandle, path: string): Promise<Head> {
   const { size } = await file.stat()
   const from = Math.max(0, size - TAIL_BYTES)
-  const tail = Buffer.alloc(size - from)
-  await file.read(tail, 0, tail.length, from)
+  const { bytesRead, buffer } = await file.read(Buffer.alloc(size - from), { position: from })
+  const tail = buffer.subarray(0, bytesRead)
   const end = tail.lastIndexOf('\n') + 1
-  await file.truncate(from + end)
   const last = tail.subarray(0, end).toString('utf8').trimEnd().split('\n').at(-1) ?? ''
-  let checkpoint = last === '' ? NONE : headOf([{ json: last, entry: toChainedEntry(last) }], NONE)
-  if (!Number.isSafeInteger(checkpoint.seq))
+  const { seq, hash } = last === '' ? NONE : toChainedEntry(last)
+  const unfinished = tail.toString('utf8', end)
+  const isOwn = from + end > 0 || unfinished.startsWith(FIRST) || FIRST.startsWith(unfinished)
+  if (!Number.isSafeInteger(seq) || !isOwn)
     throw new Failure(`the last line of ${path} is no entry of the audit log; use another file`)
-  let position = from + end
-  return {
-    get checkpoint() {
-      return checkpoint
-    },
-    async write(lines) {
-      const bytes = Buffer.from(textOf(lines))
-      await file.write(bytes, 0, bytes.length, position)
-      await file.sync()
-      position += bytes.length
-      checkpoint = headOf(lines, checkpoint)
-    },
-  }
+  await file.truncate(from + end)
+  return { seq, hash }
 }
 
 const ATTEMPTS = 5
@@ -88,6 +102,7 @@ export async function openHttpSink(options: HttpSinkOptions): Promise<AuditSink>
       await rename(`${checkpointFile}.new`, checkpointFile)
       checkpoint = next
     },
+    close: async () => {},
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -74,6 +74,36 @@ test('export to a file with an unfinished line: continues after the last whole o
   await writeFile(file, linesOf(entries.slice(0, 700)) + unfinished)
   expect((await windlass('audit', 'export', file)).status).toBe(0)
   expect(await readFile(file, 'utf8')).toBe(linesOf(entries))
+})
+
+test.each([
+  ['text without a line end', 'a note'],
+  ['JSON without a line end', '{"name":"x"}'],
+  ['lines of text', 'a note\nand another'],
+  ['lines of JSON', '{"name":"x"}\n{"name":'],
+])('export to a file of %s: refused, the file is left as it is', async (_, content) => {
+  const { windlass, dir } = await setup(entries)
+  const file = join(dir, 'notes')
+  await writeFile(file, content)
+  expect(await windlass('audit', 'export', file)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('use another file'),
+  })
+  expect(await readFile(file, 'utf8')).toBe(content)
+})
+
+test('exports that end, and one that is refused: no file is left open', async () => {
+  const { windlass, dir } = await setup(entries)
+  const file = join(dir, 'audit.ndjson')
+  await windlass('audit', 'export', file)
+  await windlass('audit', 'export', file)
+  await writeFile(join(dir, 'notes'), 'a note\n')
+  await windlass('audit', 'export', join(dir, 'notes'))
+  const open = await readdir('/proc/self/fd')
+  const targets = await Promise.all(
+    open.map((fd) => readlink(join('/proc/self/fd', fd)).catch(() => '')),
+  )
+  expect(targets.filter((target) => target.startsWith(dir))).toEqual([])
 })
 
 test('entry that was changed after an earlier export: reported, nothing is appended', async () => {

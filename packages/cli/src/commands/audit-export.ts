@@ -29,18 +29,22 @@ export const auditExport: Command = {
   },
   async run(parsed, context) {
     const sink = await openSink(parsed, context.env)
-    const call = createApiCall(parsed, context)
-    for (;;) {
-      const problems = await exportNew(call, sink)
-      if (problems.length > 0) {
-        for (const problem of problems) context.err(`${problem}\n`)
-        return BROKEN
+    try {
+      const call = createApiCall(parsed, context)
+      for (;;) {
+        const problems = await exportNew(call, sink)
+        if (problems.length > 0) {
+          for (const problem of problems) context.err(`${problem}\n`)
+          return BROKEN
+        }
+        if (!parsed.options.follow) break
+        await sleep(POLL_MS)
       }
-      if (!parsed.options.follow) break
-      await sleep(POLL_MS)
+      context.out(`${formatHead(sink.checkpoint)}\n`)
+      return 0
+    } finally {
+      await sink.close()
     }
-    context.out(`${formatHead(sink.checkpoint)}\n`)
-    return 0
   },
 }
 
