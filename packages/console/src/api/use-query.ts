@@ -18,6 +18,8 @@ interface Options {
   every?: number | undefined
   /** Tells when the answer changes: while it is live, it is read then, and not by time. One object for a key. */
   live?: LiveSource | undefined
+  /** Milliseconds between two requests while `live` is, for answers that change with time too. */
+  everyWhileLive?: number | undefined
   /** Milliseconds between two requests for changes; by default those of `every`. */
   gapMs?: number | undefined
 }
@@ -49,7 +51,7 @@ const initial = <T>(key: string): State<T> => {
 export function useQuery<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
-  { every, live, gapMs = every ?? 0 }: Options = {},
+  { every, everyWhileLive, live, gapMs = every ?? 0 }: Options = {},
 ): Answer<T> {
   const name = key ?? ''
   const [state, setState] = useState<State<T>>(() => initial(name))
@@ -66,7 +68,7 @@ export function useQuery<T>(
         if (!signal.aborted) setState({ key, data, readAt: keep(key, data), error: undefined })
       },
       (error) => setState((last) => ({ ...last, key, error })),
-      () => (live?.isLive ? undefined : every),
+      () => (live?.isLive ? everyWhileLive : every),
     )
     again.current = () => poll.now()
     const leave = live?.subscribe(
@@ -77,7 +79,7 @@ export function useQuery<T>(
       leave?.()
       poll.stop()
     }
-  }, [key, every, live, gapMs])
+  }, [key, every, everyWhileLive, live, gapMs])
 
   const refresh = useCallback(() => again.current(), [])
   const current = state.key === name ? state : initial<T>(name)

@@ -1,10 +1,13 @@
 import { recently, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
+import { lists } from '../live/feed.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
 import { stepsOf } from './series.ts'
 
 const EVERY_MS = 15_000
+/** The last hour moves without an event. */
+const MOVES_MS = 60_000
 const RANGE = { seconds: 3_600, step: 120 }
 
 const ENDED = [
@@ -27,7 +30,7 @@ export function Charts({ name, load }: Props) {
   const { data } = useQuery(
     `stats ${name}`,
     (signal) => load(recently(RANGE.seconds, RANGE.step), signal),
-    { every: EVERY_MS },
+    { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
   )
   if (!data) return null
   return (

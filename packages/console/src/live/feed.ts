@@ -97,13 +97,13 @@ export function runFeed(): () => void {
   }
 }
 
-const listSource = (topic: Topic): LiveSource => ({
+const listSource = (...topics: readonly Topic[]): LiveSource => ({
   get isLive() {
     return feed.isLive
   },
   subscribe: (onChange, onState) =>
     feed.subscribe((events) => {
-      if (events.some((event) => event.topic === topic)) onChange()
+      if (events.some(({ topic }) => topics.includes(topic))) onChange()
     }, onState),
 })
 
@@ -114,3 +114,6 @@ export const lists: Record<Topic, LiveSource> = {
   schedules: listSource('schedules'),
   approvals: listSource('approvals'),
 }
+
+/** Changes of the ready queue: of executions, and of the workers that could run them. */
+export const queueChanges = listSource('executions', 'workers')

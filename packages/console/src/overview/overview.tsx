@@ -3,6 +3,7 @@ import { readStats, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count } from '../format/time.ts'
 import { stepsOf } from '../home/series.ts'
+import { lists } from '../live/feed.ts'
 import { changed } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
@@ -15,6 +16,8 @@ import { LENGTHS, rangeOf, stepsBetween } from './range.ts'
 
 const PATH = 'executions'
 const EVERY_MS = 15_000
+/** A range up to now moves without an event. */
+const MOVES_MS = 60_000
 /** Rows of the table of groups. */
 const SHOWN = 20
 
@@ -37,7 +40,7 @@ export function Overview({ query }: { query: URLSearchParams }) {
   const answer = useQuery(
     `overview ${JSON.stringify([filter, asked])}`,
     (signal) => readStats(rangeOf(query, serverNow()), filter, signal),
-    { every: EVERY_MS },
+    { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
   )
   return (
     <section class="page-body" aria-label="Over time">

@@ -9,7 +9,7 @@ import { listWorkflows } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
 import { Charts } from '../home/charts.tsx'
 import { Demo } from '../home/demo.tsx'
-import { lists } from '../live/feed.ts'
+import { lists, queueChanges } from '../live/feed.ts'
 import { address, startAddress } from '../location/address.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
@@ -118,7 +118,7 @@ function NeedsPerson() {
   })
   const approvals = waiting.data?.approvals ?? []
   const failing = schedules.data?.filter((one) => one.failure_count > 0) ?? []
-  const queue = useQuery('queue', readQueue, { every: SLOW_MS })
+  const queue = useQuery('queue', readQueue, { every: SLOW_MS, live: queueChanges })
   const stuck = queue.data?.queues.filter(({ workers }) => workers.length === 0) ?? []
   if (approvals.length + failing.length + stuck.length === 0) return null
   return (

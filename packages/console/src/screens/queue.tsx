@@ -1,6 +1,7 @@
 import { type QueueRow, readQueue } from '../api/queue.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count, millis } from '../format/time.ts'
+import { queueChanges } from '../live/feed.ts'
 import { address, workerAddress } from '../location/address.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
@@ -10,12 +11,18 @@ import { Page } from '../ui/page.tsx'
 import { Since } from '../ui/running-times.tsx'
 
 const EVERY_MS = 3_000
+/** Rates of the last minute change without an event. */
+const MOVES_MS = 60_000
 /** Workers that are named in a row. */
 const MAX_NAMED = 5
 
 /** Executions that wait for a worker, by what they need, with the workers that could run them. */
 export function QueueScreen() {
-  const answer = useQuery('queue', readQueue, { every: EVERY_MS })
+  const answer = useQuery('queue', readQueue, {
+    every: EVERY_MS,
+    everyWhileLive: MOVES_MS,
+    live: queueChanges,
+  })
   return (
     <Page
       title="Queue"
