@@ -1,9 +1,11 @@
 import { useState } from 'preact/hooks'
+import { useRefusal } from '../api/permissions.ts'
 import type { Schedule, ScheduleDraft } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkflows } from '../api/workflows.ts'
 import { fieldText } from '../format/words.ts'
 import { problemOfJson } from '../start/form.ts'
+import { choiceProblem } from '../ui/choice-problem.ts'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import { configOf, KINDS, kindOf } from './rule.ts'
 
@@ -89,10 +91,12 @@ export function ScheduleForm({ title, submit, schedule, refusal, save }: Props) 
 
 function NewFields() {
   const workflows = useQuery('workflows', listWorkflows)
+  const refusal = useRefusal('workflow:*:read')
+  const problem = choiceProblem(workflows, { refusal, empty: 'No workflow is uploaded yet' })
   return (
     <>
-      <FormField label="Workflow">
-        <select name="workflow" required>
+      <FormField label="Workflow" hint={problem}>
+        <select name="workflow" required disabled={problem !== undefined}>
           {workflows.data?.map(({ namespace, name }) => (
             <option key={`${namespace}/${name}`}>{`${namespace}/${name}`}</option>
           ))}

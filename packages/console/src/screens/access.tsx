@@ -6,6 +6,7 @@ import { fieldText } from '../format/words.ts'
 import { changed, principalAddress, roleAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { choiceProblem } from '../ui/choice-problem.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
@@ -89,7 +90,9 @@ const Rows = ({ rows }: { rows: readonly Principal[] }) => (
 
 function NewPrincipal() {
   const refusal = useRefusal('admin:principals:manage')
-  const roles = useQuery(refusal ? undefined : 'roles', listRoles)
+  const cannotRead = useRefusal('admin:roles:read')
+  const roles = useQuery((refusal ?? cannotRead) ? undefined : 'roles', listRoles)
+  const problem = choiceProblem(roles, { refusal: cannotRead, empty: 'There is no role yet' })
   const create = async (fields: FormData) => {
     const subject = fieldText(fields, 'subject')
     const external_issuer = fieldText(fields, 'issuer') || undefined
@@ -117,8 +120,8 @@ function NewPrincipal() {
       <FormField label="Name for people" hint="Optional">
         <input name="display_name" maxLength={255} />
       </FormField>
-      <FormField label="Roles" hint="Several with Ctrl or ⌘">
-        <select name="roles" multiple size={4}>
+      <FormField label="Roles" hint={problem ?? 'Several with Ctrl or ⌘'}>
+        <select name="roles" multiple size={4} disabled={problem !== undefined}>
           {roles.data?.map(({ name }) => (
             <option key={name}>{name}</option>
           ))}

@@ -13,6 +13,7 @@ import { useQuery } from '../api/use-query.ts'
 import { address, roleAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { choiceProblem } from '../ui/choice-problem.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { FailureText } from '../ui/failure-text.tsx'
 import { Loaded } from '../ui/feedback.tsx'
@@ -116,8 +117,13 @@ function Actions({ principal, onDone }: Props) {
 function Roles({ principal, onDone }: Props) {
   const refusal = useRefusal('admin:principals:manage')
   const { isBusy, failure, act } = useAct()
-  const known = useQuery('roles', listRoles)
-  const others = known.data?.filter(({ name }) => !principal.roles.includes(name)) ?? []
+  const cannotRead = useRefusal('admin:roles:read')
+  const known = useQuery(cannotRead ? undefined : 'roles', listRoles)
+  const others = known.data?.filter(({ name }) => !principal.roles.includes(name))
+  const problem = choiceProblem(
+    { data: others, error: known.error },
+    { refusal: cannotRead, empty: 'It has every role' },
+  )
   const change = (request: () => Promise<unknown>) => act(request).finally(onDone)
   return (
     <section class="card" aria-label="Roles">
@@ -150,19 +156,20 @@ function Roles({ principal, onDone }: Props) {
       >
         <label class="text-filter">
           <span>Grant</span>
-          <select name="role">
-            {others.map(({ name }) => (
+          <select name="role" disabled={problem !== undefined}>
+            {others?.map(({ name }) => (
               <option key={name}>{name}</option>
             ))}
           </select>
         </label>
         <button
           type="submit"
-          disabled={isBusy || refusal !== undefined || others.length === 0}
-          title={refusal}
+          disabled={isBusy || refusal !== undefined || problem !== undefined}
+          title={refusal ?? problem}
         >
           Grant the role
         </button>
+        {problem && <span class="faint">{problem}</span>}
       </form>
       <FailureText text={failure} />
     </section>
