@@ -1,5 +1,5 @@
 import type { ExecutionRow } from './executions.ts'
-import { type Query, send, stream } from './server.ts'
+import { type Query, read, send, stream } from './server.ts'
 
 export type BulkAction = 'cancel' | 'resume' | 'rerun'
 
@@ -14,6 +14,8 @@ export interface BulkPreview {
 }
 
 export interface BulkProgress {
+  /** Absent in an act on selected rows, which has no number at the server. */
+  id?: string
   total: number
   done: number
   failed: number
@@ -29,6 +31,14 @@ export async function previewBulk(filter: Query, action: BulkAction): Promise<Bu
   const body = JSON.stringify({ filter, action, dry_run: true })
   return JSON.parse(await send({ method: 'POST', path: PATH, body })) as BulkPreview
 }
+
+/** How far an act of the caller is, as the server keeps it for a day. */
+export const readBulk = (id: string, signal?: AbortSignal) =>
+  read<BulkProgress & { state: 'running' | 'ended' | 'interrupted' }>(
+    `${PATH}/${encodeURIComponent(id)}`,
+    {},
+    signal,
+  )
 
 /** Acts on the executions of a filter, if they are not more than `expect`; yields the progress. */
 export async function* actInBulk(

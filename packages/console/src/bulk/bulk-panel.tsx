@@ -1,15 +1,19 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import {
   actInBulk,
   type BulkAction,
   type BulkPreview,
   type BulkProgress,
   previewBulk,
+  readBulk,
 } from '../api/bulk.ts'
 import type { Query } from '../api/server.ts'
+import { useQuery } from '../api/use-query.ts'
 import { count } from '../format/time.ts'
-import { executionAddress } from '../location/address.ts'
+import { changed, executionAddress } from '../location/address.ts'
+import { navigate } from '../location/location.ts'
 import { FailureText } from '../ui/failure-text.tsx'
+import { refusalOf } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { useAct } from '../ui/use-act.ts'
 import { ActionChoice, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
@@ -17,28 +21,38 @@ import { ActionChoice, executionsIn, labelOf, Progress, SHOWN } from './actions.
 interface Props {
   /** The filter of the list; the act is for all that match it. */
   filter: Query
+  /** Id of an act that has begun, from the address. */
+  running: string | undefined
   onDone: () => void
 }
 
 /** Acts on all executions of the filter, after it was shown what that changes. */
-export function BulkPanel({ filter, onDone }: Props) {
+export function BulkPanel({ filter, running, onDone }: Props) {
   const [action, setAction] = useState<BulkAction>('cancel')
   const [preview, setPreview] = useState<BulkPreview>()
-  const [progress, setProgress] = useState<BulkProgress>()
+  const [frame, setFrame] = useState<BulkProgress>()
+  const begun = useBulk(running)
+  // Without Redis the frames alone tell.
+  const progress = begun.data ?? frame
   const { isBusy, failure, act } = useAct()
   const look = () =>
     act(async () => {
-      setProgress(undefined)
+      setFrame(undefined)
+      showBulk(undefined)
       setPreview(await previewBulk(filter, action))
     })
   const perform = (expect: number) =>
     act(async () => {
-      for await (const one of actInBulk(filter, { action, expect })) setProgress(one)
+      // The act continues at the server when this page is left: its id is in the address.
+      for await (const one of actInBulk(filter, { action, expect })) {
+        setFrame(one)
+        showBulk(one.id)
+      }
       setPreview(undefined)
       onDone()
     })
   return (
-    <details class="card form-panel">
+    <details class="card form-panel" open={running !== undefined || undefined}>
       <summary>Act on all that match</summary>
       <div class="filters">
         <ActionChoice
@@ -66,9 +80,33 @@ export function BulkPanel({ filter, onDone }: Props) {
         {preview && <Preview preview={preview} />}
         {progress && <Progress progress={progress} />}
       </div>
-      <FailureText text={failure} />
+      <FailureText
+        text={failure || (begun.error && !progress ? refusalOf(begun.error) : undefined)}
+      />
     </details>
   )
+}
+
+const EVERY_MS = 1_000
+
+/** Progress of an act, read until its end. */
+function useBulk(id: string | undefined) {
+  const [ended, setEnded] = useState<string>()
+  const isOver = id === undefined || ended === id
+  const answer = useQuery(id && `bulk ${id}`, (signal) => readBulk(id ?? '', signal), {
+    every: isOver ? undefined : EVERY_MS,
+  })
+  const { data } = answer
+  useEffect(() => {
+    if (data && data.state !== 'running') setEnded(data.id)
+  }, [data])
+  return answer
+}
+
+function showBulk(id: string | undefined): void {
+  const now = new URLSearchParams(window.location.search)
+  if (id === (now.get('bulk') ?? undefined)) return
+  navigate(changed('executions', now, { bulk: id }), { replace: true })
 }
 
 const Preview = ({ preview }: { preview: BulkPreview }) => (

@@ -55,7 +55,12 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       <SavedViews screen={PATH} query={query} />
       <Overview query={query} />
       {isFiltered && (
-        <BulkPanel key={JSON.stringify(filter)} filter={filter} onDone={answer.refresh} />
+        <BulkPanel
+          key={JSON.stringify(filter)}
+          filter={filter}
+          running={query.get('bulk') ?? undefined}
+          onDone={answer.refresh}
+        />
       )}
       <Loaded answer={answer} lines={12}>
         {() => <List key={key} {...{ answer, query, isFiltered, isFirst: offset === 0 }} />}
