@@ -17,9 +17,9 @@ const membersFor = ({ input, version }: Again) => [
 ]
 
 /** Starts an execution like another one; returns its id. */
-export async function rerun(id: string, again: Again): Promise<string> {
+export async function rerun(id: string, again: Again, key?: string): Promise<string> {
   const body = `{${membersFor(again)}}`
-  return idIn(await sendStart({ method: 'POST', path: `${pathOf(id)}/rerun`, body })) ?? ''
+  return idIn(await sendStart({ method: 'POST', path: `${pathOf(id)}/rerun`, body }, key)) ?? ''
 }
 
 /** Effect of a fork. */

@@ -53,12 +53,17 @@ export async function sendRepeatable(
 
 const KEY_BYTES = 16
 
-/** Sends a request that starts an execution: repeated under the same key, it starts no second one. */
-export function sendStart(request: ApiRequest): Promise<string> {
+function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
-  const key = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-  return sendRepeatable(request, { 'idempotency-key': `console-${key}` })
+  return `console-${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }
+
+/**
+ * Sends a request that starts an execution: repeated under the same key, it starts no second one. Without a
+ * key it has one of its own.
+ */
+export const sendStart = (request: ApiRequest, key = ''): Promise<string> =>
+  sendRepeatable(request, { 'idempotency-key': key || newKey() })
 
 /** Reads an answer that holds no payload; those with a payload stay text (exact/execution.ts). */
 export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {

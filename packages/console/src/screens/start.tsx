@@ -13,21 +13,26 @@ import type { ScreenProps } from '../shell/app.tsx'
 import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
 import { InputForm } from '../start/input-form.tsx'
 import { JsonInput } from '../start/json-input.tsx'
+import { LastInputs } from '../start/last-inputs.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 import { useAct } from '../ui/use-act.ts'
 
-/** Starts a workflow: a form from its schema beside the JSON; `from` takes over the input of an execution. */
+/**
+ * Starts a workflow: a form from its schema next to the JSON. `input_of` takes over the input of an execution;
+ * `from` runs it again, so that it is the origin of the new one.
+ */
 export function StartScreen({ rest: [namespace = '', name = ''], place: { query } }: ScreenProps) {
   const version = query.get('version') ?? undefined
   const from = query.get('from') ?? undefined
+  const inputOf = from ?? query.get('input_of') ?? undefined
   const workflow = useQuery(`workflow ${namespace}/${name}@${version ?? ''}`, (signal) =>
     getWorkflow({ namespace, name, version }, signal),
   )
-  const earlier = useQuery(from && `input ${from}`, async (signal) => {
-    const path = `/executions/${encodeURIComponent(from ?? '')}`
+  const earlier = useQuery(inputOf && `input ${inputOf}`, async (signal) => {
+    const path = `/executions/${encodeURIComponent(inputOf ?? '')}`
     return toExecution(await send({ method: 'GET', path }, signal)).input
   })
   return (
@@ -41,12 +46,16 @@ export function StartScreen({ rest: [namespace = '', name = ''], place: { query 
     >
       <Loaded answer={workflow}>
         {(found) =>
-          from === undefined ? (
+          inputOf === undefined ? (
             <Start key={found.id} workflow={found} />
           ) : (
             <Loaded answer={earlier}>
               {(input) => (
-                <Start key={`${found.id}${from}`} workflow={found} input={input} from={from} />
+                <Start
+                  key={`${found.id}${inputOf}`}
+                  workflow={found}
+                  {...{ input, inputOf, from }}
+                />
               )}
             </Loaded>
           )
@@ -60,28 +69,41 @@ interface Props {
   workflow: Workflow
   /** Exact text of an earlier input. */
   input?: string
-  from?: string
+  /** The execution with that input. */
+  inputOf?: string
+  /** The execution that is run again. */
+  from?: string | undefined
 }
 
-function Start({ workflow, input, from }: Props) {
+function Start({ workflow, input, inputOf, from }: Props) {
   const { namespace, name, metadata } = workflow
   const schema = metadata.input_schema
   const [text, setText] = useState(input ?? initialText(schema))
+  const [key, setKey] = useState('')
   const { isBusy, failure, act } = useAct()
   const refusal = useRefusal(`workflow:${namespace}:${name}:run`)
   const problem = problemOfJson(text)
   const fields = fieldsOf(schema)
-  const start = () => act(async () => navigate(executionAddress(await run(workflow, text, from))))
+  const start = () =>
+    act(async () => navigate(executionAddress(await run(workflow, { body: text, from, key }))))
   useRunKey(start, isBusy || problem !== undefined || refusal !== undefined)
   return (
     <div class="start">
-      {from && (
+      {inputOf && (
         <p class="faint">
-          With the input of <Link to={executionAddress(from)}>{from}</Link>, exactly as it is
+          With the input of <Link to={executionAddress(inputOf)}>{inputOf}</Link>, exactly as it is
           stored.
         </p>
       )}
-      <VersionChoice workflow={workflow} from={from} />
+      <div class="filters">
+        <VersionChoice
+          workflow={workflow}
+          to={(version) =>
+            startAddress(namespace, name, { version, [from ? 'from' : 'input_of']: inputOf })
+          }
+        />
+        <KeyField value={key} onChange={setKey} />
+      </div>
       <div class={fields ? 'start-columns' : undefined}>
         {fields && <InputForm fields={fields} text={text} onChange={setText} />}
         <JsonInput text={text} problem={problem} onChange={setText} />
@@ -103,17 +125,48 @@ function Start({ workflow, input, from }: Props) {
         </button>
         <span class="faint">{refusal ?? 'Ctrl+Enter'}</span>
       </div>
+      <LastInputs
+        {...{ namespace, name }}
+        to={(id) => startAddress(namespace, name, { version: workflow.version, input_of: id })}
+      />
     </div>
   )
 }
 
+/** Characters that the server takes. */
+const MAX_KEY = 255
+
+const KeyField = ({ value, onChange }: { value: string; onChange: (key: string) => void }) => (
+  <label
+    class="text-filter"
+    title="A second start under the same key, within a day, is the first one"
+  >
+    <span>Idempotency key</span>
+    <input
+      type="text"
+      value={value}
+      maxLength={MAX_KEY}
+      placeholder="a new one"
+      spellcheck={false}
+      onInput={(event) => onChange(event.currentTarget.value)}
+    />
+  </label>
+)
+
+interface RunRequest {
+  /** JSON text of the input. */
+  body: string
+  from: string | undefined
+  key: string
+}
+
 /** An execution that is run again stays the origin of the new one. */
-async function run(workflow: Workflow, body: string, from: string | undefined): Promise<string> {
+async function run(workflow: Workflow, { body, from, key }: RunRequest): Promise<string> {
   const { namespace, name, version } = workflow
-  if (from !== undefined) return rerun(from, { input: body, version })
+  if (from !== undefined) return rerun(from, { input: body, version }, key)
   const path = `${workflowPath(namespace, name)}/run/async`
   const query = { version: String(version) }
-  const answer = await sendStart({ method: 'POST', path, query, body })
+  const answer = await sendStart({ method: 'POST', path, query, body }, key)
   return stringOf(getMembers(answer, ['execution_id']).execution_id) ?? ''
 }
 
@@ -128,7 +181,7 @@ function useRunKey(run: () => void, isOff: boolean): void {
 }
 
 /** The version is part of the address. */
-function VersionChoice({ workflow, from }: { workflow: Workflow; from: string | undefined }) {
+function VersionChoice({ workflow, to }: { workflow: Workflow; to: (version: string) => string }) {
   const { namespace, name, version } = workflow
   const { data } = useQuery(`versions ${namespace}/${name}`, (signal) =>
     listVersions(namespace, name, signal),
@@ -137,12 +190,7 @@ function VersionChoice({ workflow, from }: { workflow: Workflow; from: string | 
   return (
     <label class="text-filter">
       <span>Version</span>
-      <select
-        value={version}
-        onChange={(event) =>
-          navigate(startAddress(namespace, name, { version: event.currentTarget.value, from }))
-        }
-      >
+      <select value={version} onChange={(event) => navigate(to(event.currentTarget.value))}>
         {versions.map((one, i) => (
           <option key={one.version} value={one.version}>
             {one.version}
