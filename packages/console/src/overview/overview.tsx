@@ -130,6 +130,14 @@ function Lengths({ query, to }: { query: URLSearchParams; to: To }) {
           </Chip>
         )}
       </nav>
+      <nav class="chips" aria-label="Counts">
+        <Chip
+          isOn={query.get('counts') === '1'}
+          to={to({ counts: query.get('counts') === '1' ? undefined : '1' })}
+        >
+          counts
+        </Chip>
+      </nav>
       <nav class="chips" aria-label="Group by">
         {GROUPS.map((name) => (
           <Chip

@@ -13,6 +13,7 @@ export const TEXT_FILTERS: readonly TextFilterView[] = [
   { name: 'namespace', label: 'Namespace', example: 'any' },
   { name: 'error', label: 'Error has', example: 'timeout' },
   { name: 'payload', label: 'Payload', example: 'input.order=7' },
+  { name: 'version', label: 'Version', example: 'any' },
   { name: 'worker_name', label: 'Worker', example: 'any' },
   { name: 'created_by', label: 'Started by', example: 'any' },
   { name: 'id', label: 'Id begins with', example: '01a2' },

@@ -19,6 +19,7 @@ const PAGE = 50
 const MAX_PAGE = 1_000
 
 const Overview = lazy(async () => (await import('../overview/overview.tsx')).Overview)
+const Facets = lazy(async () => (await import('../overview/facets.tsx')).Facets)
 const SavedViews = lazy(async () => (await import('../views/saved-views.tsx')).SavedViews)
 const BulkPanel = lazy(async () => (await import('../bulk/bulk-panel.tsx')).BulkPanel)
 const SelectionPanel = lazy(
@@ -54,6 +55,7 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       <ExecutionFilters query={query} />
       <SavedViews screen={PATH} query={query} />
       <Overview query={query} />
+      {query.get('counts') === '1' && <Facets filter={filter} query={query} />}
       {isFiltered && (
         <BulkPanel
           key={JSON.stringify(filter)}
