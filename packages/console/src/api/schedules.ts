@@ -65,6 +65,10 @@ const pathOf = (id: string) => `/schedules/${encodeURIComponent(id)}`
 export const listSchedules = (signal?: AbortSignal) =>
   read<ScheduleRow[]>('/schedules', { limit: '1000', active_only: 'false' }, signal)
 
+/** Schedules of the workflows of a name, in all namespaces. */
+export const listSchedulesOf = (workflow_name: string, signal?: AbortSignal) =>
+  read<ScheduleRow[]>('/schedules', { workflow_name, limit: '1000' }, signal)
+
 /** Reads one schedule; its input stays text. */
 export async function getSchedule(id: string, signal?: AbortSignal): Promise<Schedule> {
   const answer = await send({ method: 'GET', path: pathOf(id) }, signal)

@@ -6,6 +6,7 @@ import { lists } from '../live/feed.ts'
 import { address, startAddress, wholeOf, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { lazy } from '../shell/lazy.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -17,8 +18,11 @@ import { Tabs } from '../ui/tabs.tsx'
 
 const TABS = [
   { name: 'executions', label: 'Executions' },
+  { name: 'statistics', label: 'Statistics' },
+  { name: 'changes', label: 'Changes' },
   { name: 'source', label: 'Source' },
   { name: 'declared', label: 'Declared' },
+  { name: 'uses', label: 'Schedules and secrets' },
 ]
 
 /** One workflow: its versions, its executions, its source, and what it declares. */
@@ -51,7 +55,7 @@ export function WorkflowScreen({
               current={tab}
               to={(one) => workflowAddress(namespace, name, { tab: one, version })}
             />
-            <Content workflow={workflow} tab={tab} line={wholeOf(query.get('line'), 0)} />
+            <Content {...{ workflow, tab, query }} />
           </>
         )}
       </Loaded>
@@ -89,8 +93,24 @@ function Versions({
   )
 }
 
-function Content({ workflow, tab, line }: { workflow: Workflow; tab: string; line: number }) {
-  if (tab === 'source') return <SourceView source={sourceOf(workflow)} line={line} />
+const ChangesTab = lazy(async () => (await import('../workflow/changes-tab.tsx')).ChangesTab)
+const UsesTab = lazy(async () => (await import('../workflow/uses-tab.tsx')).UsesTab)
+const VersionStatistics = lazy(
+  async () => (await import('../workflow/version-statistics.tsx')).VersionStatistics,
+)
+
+interface ContentProps {
+  workflow: Workflow
+  tab: string
+  query: URLSearchParams
+}
+
+function Content({ workflow, tab, query }: ContentProps) {
+  if (tab === 'statistics') return <VersionStatistics workflow={workflow} query={query} />
+  if (tab === 'changes') return <ChangesTab workflow={workflow} query={query} />
+  if (tab === 'uses') return <UsesTab workflow={workflow} />
+  if (tab === 'source')
+    return <SourceView source={sourceOf(workflow)} line={wholeOf(query.get('line'), 0)} />
   if (tab === 'declared') return <Declared workflow={workflow} />
   return <Recent workflow={workflow} />
 }
