@@ -1,14 +1,15 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
-import { pathsOf } from './lib/document-paths.ts'
+import { isNamedIn, namedLinksOf, pathsOf } from './lib/document-paths.ts'
 import { listFiles } from './lib/files.ts'
 
 const HISTORY = /^CHANGELOG\.md$|^docs\/adr\//
 
 /**
  * Checks that the paths that documents name exist: files and folders of the repository between
- * backticks (or of the folder of the document), and targets of relative links. The change log and the
- * decision records are left out: they name the files of their time. Returns true if all exist.
+ * backticks (or of the folder of the document), and targets of relative links; and that a link which is
+ * named after a function leads to a file with that name. The change log and the decision records are left
+ * out: they name the files of their time. Returns true if all exist.
  */
 export function checkPaths(): boolean {
   const documents = listFiles().filter((file) => file.endsWith('.md') && !HISTORY.test(file))
@@ -17,7 +18,12 @@ export function checkPaths(): boolean {
       .filter(({ path }) => !existsSync(path) && !existsSync(join(dirname(file), path)))
       .map(({ path, line }) => `${file}:${line}: ${path} does not exist`),
   )
-  for (const line of missing) console.log(line)
-  console.log(`paths: ${missing.length} that documents name do not exist`)
-  return missing.length === 0
+  const moved = documents.flatMap((file) =>
+    namedLinksOf(file, readFileSync(file, 'utf8'))
+      .filter(({ path, name }) => existsSync(path) && !isNamedIn(readFileSync(path, 'utf8'), name))
+      .map(({ path, name }) => `${file}: ${path} has no ${name}`),
+  )
+  for (const line of [...missing, ...moved]) console.log(line)
+  console.log(`paths: ${missing.length + moved.length} that documents name do not exist`)
+  return missing.length + moved.length === 0
 }
