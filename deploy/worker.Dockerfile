@@ -59,7 +59,7 @@ ENV PATH=/opt/windlass/bin:${PATH} PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 
   SVC_WORKER__HEALTH_HOST=0.0.0.0 SVC_WORKER__HEALTH_PORT=9100
 USER 10002:10002
 EXPOSE 9100
-# Unhealthy while the worker takes no work, so also while no gateway answers.
+# Unhealthy while the worker takes no work, which includes that no gateway answers.
 HEALTHCHECK --interval=10s --timeout=10s --start-period=60s --retries=6 \
   CMD ["/opt/windlass/bin/python", "-IS", "/opt/windlass/health.py"]
 ENTRYPOINT ["/opt/windlass/bin/python", "-P", "-m", "windlass.worker"]
