@@ -44,7 +44,7 @@ export interface FakeServices {
   catalog?: FakeHandlers<typeof CatalogService>
   dispatcher?: FakeHandlers<typeof DispatcherService>
   executions?: FakeHandlers<typeof ExecutionsService>
-  /** Absent: executions is of a release without it. */
+  /** Absent: executions is from a release without it. */
   history?: FakeHandlers<typeof HistoryService>
   /** Likewise. */
   capturedLines?: FakeHandlers<typeof CapturedLinesService>
@@ -57,7 +57,7 @@ export interface FakeServices {
   secrets?: FakeHandlers<typeof SecretsService>
   configs?: FakeHandlers<typeof ConfigsService>
   scheduler?: FakeHandlers<typeof SchedulerService>
-  /** Absent: identity is of a release without it. */
+  /** Absent: identity is from a release without it. */
   views?: FakeHandlers<typeof ViewsService>
 }
 

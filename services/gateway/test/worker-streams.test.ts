@@ -91,7 +91,7 @@ test('no dispatcher: 503; a dispatcher that breaks off: the stream is cut off', 
   await expect(response.text()).rejects.toThrow()
 })
 
-test('S6: a worker that does not read: closed, also after the dispatcher has ended its stream', async () => {
+test('S6: a worker that does not read: closed, even after the dispatcher has ended its stream', async () => {
   const dispatcher = await dispatcherStream((_, res) => {
     res.writeHead(200, { 'content-type': 'text/event-stream' })
     // More than the worker's socket buffers, less than all sockets on the path together.

@@ -24,7 +24,7 @@ export function authorizationOf({ req, headers }: RequestContext): string | unde
 const BEARER = /^bearer +(\S.*)$/i
 
 /**
- * Returns the bearer token, undefined without a header. Any other scheme is refused, also while
+ * Returns the bearer token, undefined without a header. Any other scheme is refused, even while
  * authentication is off.
  */
 export function bearerOf(ctx: RequestContext): string | undefined {

@@ -14,7 +14,7 @@ const PREFIX = 'console-identity:'
 
 /**
  * Credentials of console sessions that an OIDC issuer opened: a signed statement that this installation
- * saw the principal sign in. It is kept in the session and given to no browser, and counts nowhere else:
+ * saw the principal sign in. It is kept in the session, given to no browser and accepted nowhere else:
  * the tokens of the issuer would end within minutes. The signature keeps a writer of Redis from making a
  * session for another principal.
  */
@@ -39,7 +39,7 @@ export class ConsoleIdentities {
     return credential.startsWith(PREFIX)
   }
 
-  /** Returns the principal with its present rights; throws `unauthenticated` for one that is gone or disabled. */
+  /** Returns the principal with its current rights; throws `unauthenticated` for one that is gone or disabled. */
   async authenticate(
     credential: string,
     getAccount: (subject: string, external_issuer: string) => Promise<Account>,

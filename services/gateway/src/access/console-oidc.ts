@@ -13,7 +13,7 @@
  *      │                            │◄──────── ID token (nonce) ──────────────│
  *      │◄── cookie of the session ──│ signature, issuer, audience, nonce      │
  *
- * The cookie of the flow is signed, lives for ten minutes and counts once, because a code does. It is
+ * The cookie of the flow is signed, is valid for ten minutes and is accepted once, because a code is. It is
  * SameSite=Lax: the way back is a navigation from another site. Nothing of the flow is stored here, so any
  * replica can finish it.
  */
@@ -28,7 +28,7 @@ import { hasClaims } from './token-claims.ts'
 
 type ConsoleOidcSettings = Pick<Settings, 'console' | 'security'>
 
-/** Secrets of one flow. */
+/** Secrets of one authorization code flow. */
 export interface Flow {
   state: string
   nonce: string
@@ -39,7 +39,7 @@ export type SignedInClaims = JWTPayload & { sub: string }
 
 const FETCH_MS = 5_000
 const DISCOVERY_TTL_MS = 3_600_000
-/** After a failure the issuer is not asked for so long. */
+/** Time after a failure during which the issuer is not asked again. */
 const RETRY_AFTER_MS = 5_000
 const ALGORITHM = 'RS256'
 

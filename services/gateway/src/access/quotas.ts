@@ -11,7 +11,7 @@ export type Quotas = ReturnType<typeof createQuotas>
 
 type Limits = Settings['quotas']
 
-/** Each holds up to 10,000 rows in memory, some ten megabytes. */
+/** Maximum of acts of one principal: each holds up to 10,000 rows in memory, about ten megabytes. */
 const MAX_BULK_ACTS = 4
 
 /** The quotas of principals and namespaces. */

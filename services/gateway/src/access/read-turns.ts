@@ -2,9 +2,9 @@ import { unavailable } from '@windlass/runtime/faults'
 import type { Caller } from './caller.ts'
 import { principalKey } from './quotas.ts'
 
-/** Expensive reads of one principal that run at the same time in this gateway. */
+/** Maximum of expensive reads of one principal that run at the same time in this gateway. */
 const MAX_RUNNING = 4
-/** Further ones wait for their turn, at most so many. */
+/** Maximum of reads of one principal that wait for their turn. */
 const MAX_WAITING = 60
 
 interface Turns {

@@ -52,7 +52,7 @@ function namesOf(socket: TLSSocket): string[] {
 
 function readNames(socket: TLSSocket): string[] {
   const { subject, subjectaltname = '' } = socket.getPeerCertificate()
-  // Node quotes an entry with a comma, which is no name of a worker and is left out.
+  // Node quotes an entry with a comma, which is not the name of a worker and is left out.
   const alternatives = subjectaltname
     .split(', ')
     .filter((entry) => entry.startsWith('DNS:'))

@@ -42,7 +42,7 @@ test('a valid session token: looked up once, and another token with the same sta
   expect(checkSession).toHaveBeenCalledTimes(1)
 })
 
-test('a made-up API key: refused without asking identity, also after the genuine one', async () => {
+test('a made-up API key: refused without asking identity, even after the genuine one', async () => {
   const principal = { subject: 'bot', type: 'service_account', enabled: true, roles: [] }
   const find = vi.fn(async () => ({ account: { principal, permissions: [] } }))
   const authenticate = createApiKeyAuthenticator({ find } as never, async () => 'a')

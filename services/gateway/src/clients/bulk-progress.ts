@@ -3,7 +3,7 @@ import { unavailable } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis/redis'
 
 /**
- * Kept below `console:`, because the Redis user of the gateway has this prefix since the release before:
+ * Below `console:`, because the Redis user of the gateway may already use this prefix:
  * another one would need a change of its rights.
  */
 const PREFIX = 'console:bulk:'

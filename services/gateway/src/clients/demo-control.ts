@@ -3,7 +3,7 @@ import { unavailable } from '@windlass/runtime/faults'
 
 const LIMIT_MS = 5_000
 
-/** True for the system of `npm start`, while everyone who reaches it may do everything anyway. */
+/** True for the system of `npm start` without authentication, where every caller has all rights already. */
 export const hasDemo = ({ console: { demo_url }, security }: Settings): boolean =>
   demo_url !== '' && !security.auth.enabled
 

@@ -58,8 +58,8 @@ export class DispatcherWatch {
   }
 
   /**
-   * True if bytes that are read now may have been sent so long ago that the dispatcher took this process
-   * for hung, and gave the work to other workers: after a suspension, or while its own beats are missing.
+   * True if bytes that are read now may have been sent so long ago that the dispatcher has considered this
+   * process hung and given the work to other workers: after a suspension, or while its beats are missing.
    */
   get mayBeDelayed(): boolean {
     if (this.#stalls.mayBeLate) return true

@@ -3,7 +3,7 @@ import { type Fault, unavailable } from '@windlass/runtime/faults'
 
 /** Refusal of what the replicas of an earlier release of a service cannot do. */
 export const ofEarlierRelease = (service: string): Fault =>
-  unavailable(`${service} is of an earlier release: upgrade all of its replicas`)
+  unavailable(`${service} is from an earlier release: upgrade all of its replicas`)
 
 /** Returns the answer of a service; 503 while a replica of an earlier release does not know the rpc. */
 export async function orUpgrade<T>(answer: Promise<T>, service = 'executions'): Promise<T> {

@@ -11,7 +11,7 @@ const FORWARDED_HEADERS = [
 ] as const
 const GENERATION_HEADER = 'x-windlass-connection-generation'
 const FRAME_END = '\n\n'
-/** Comments before frames that may be old, and before those that are not any more (docs/worker-protocol.md). */
+/** Comments before frames that may be outdated, and before those that cannot be again (docs/worker-protocol.md). */
 const DELAYED = ': delayed\n\n'
 const ON_TIME = ': on time\n\n'
 /** Shorter pieces contain no dispatch, but pings, of which a large fleet gets many. */
@@ -41,7 +41,7 @@ export class WorkerProxy implements AcknowledgedStream {
   #tail = FRAME_END
   /** Bytes of the current dispatcher's stream that were copied. */
   #copiedBytes = 0
-  /** The last mark said that what follows may be old. */
+  /** True after the mark that what follows may be outdated. */
   #isMarkedDelayed = false
   #isEndedHere = false
   #moving: Promise<void> | undefined
@@ -75,7 +75,7 @@ export class WorkerProxy implements AcknowledgedStream {
     return this.#options.worker_name
   }
 
-  /** A lower bound: what the socket has not taken contains bytes of the encoding too. */
+  /** A lower bound: the bytes in the send buffer include those of the chunked encoding. */
   get deliveredBytes(): number {
     return Math.max(0, this.#copiedBytes - this.#ctx.res.writableLength)
   }
@@ -124,7 +124,7 @@ export class WorkerProxy implements AcknowledgedStream {
     return this.#tail === FRAME_END && !this.#isEndedHere && !this.#ctx.isClosed
   }
 
-  /** Tells the worker between two frames when those that follow may be old, or are not any more. */
+  /** Marks, between two frames, the beginning and the end of frames that may be outdated. */
   #markDelay(): void {
     const isDelayed = this.#options.isDelayed()
     if (isDelayed === this.#isMarkedDelayed || this.#tail !== FRAME_END) return

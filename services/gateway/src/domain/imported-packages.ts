@@ -25,7 +25,7 @@ const STANDARD = new Set(
 /** Modules of the SDK, and of the reference package that the worker provides. */
 const PROVIDED = new Set(['windlass', 'flux'])
 
-/** Names that several distributions share a part of: which one provides a module is not known. */
+/** Namespace packages, to which several distributions contribute: the one that provides a module is not known. */
 const SHARED = new Set(
   'azure backports google jaraco mpl_toolkits opentelemetry ruamel sphinxcontrib zope'.split(' '),
 )
@@ -69,7 +69,7 @@ const DISTRIBUTIONS = new Map(
   }),
 )
 
-/** Modules that are compared with the workers' packages for one upload. */
+/** Maximum of modules of one upload that are compared with the packages of the workers. */
 const MAX_MODULES = 50
 const MODULE = /^[A-Za-z]\w*$/
 

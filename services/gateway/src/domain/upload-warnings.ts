@@ -1,7 +1,7 @@
 import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { ImportedPackages } from './imported-packages.ts'
 
-/** Workers by what they lack; a part that all of them lack keeps a workflow from running. */
+/** Parts that each worker lacks; one that all of them lack keeps a workflow from running. */
 type Fleet = readonly Pick<Verdict, 'status' | 'lacking' | 'namespaces'>[]
 
 /** Requirement of one runner, and the verdicts of all workers on it. */

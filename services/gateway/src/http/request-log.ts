@@ -5,7 +5,7 @@ import { httpDuration, httpRequests } from '../metrics.ts'
 import type { RequestContext } from './request-context.ts'
 
 const MAX_PATH_LENGTH = 1_024
-/** Status for the log, as of nginx: the client disconnected before the response. */
+/** Status for the log, the one that nginx uses: the client disconnected before the response. */
 const CLIENT_CLOSED = 499
 
 /**

@@ -2,7 +2,7 @@ import { parseId } from '@windlass/runtime/ids'
 import type { BusSubscription } from '@windlass/runtime/nats/best-effort'
 import type { Bus } from '@windlass/runtime/nats/bus'
 
-/** Ids between two rounds. */
+/** Maximum of ids that are kept between two rounds. */
 const MAX_IDS = 1_000
 const SUBJECT = 'executions.*.events.*'
 

@@ -29,11 +29,11 @@ const POLL_MS = 10_000
 const POLL_WITHOUT_SIGNALS_MS = 2_000
 /** Reads by time overlap: a transaction may commit after the read and be dated before it. */
 const OVERLAP_MS = 15_000
-/** Rows of a read by time. */
+/** Maximum of rows in a read by time. */
 const MAX_POLLED = 1_000
 /** A reader that was away for longer reads its list again. */
 const MAX_AWAY_MS = 3_600_000
-/** Executions whose last sent revision is known. */
+/** Maximum of executions whose last sent revision is kept. */
 const MAX_SENT = 2_000
 
 /** Changes of the executions that match a filter. */
@@ -109,7 +109,7 @@ export class ChangedRows implements ListSource {
   }
 
   /**
-   * True if a reader does not know the row yet. One that does not match is news only if the reader may
+   * True if a reader does not know the row yet. A row that does not match is sent only if the reader may
    * have it in its list: it was sent, or it is older than this source.
    */
   #isNews({ id, revision, matches, created_at }: ChangedRow): boolean {

@@ -15,7 +15,7 @@ test('messages: passed to the handlers of their key, until the last one is remov
   expect(heard).toEqual(['a1', 'b1', 'b3'])
 })
 
-test('a key without a received message for one interval: silent, also after a delivered one', () => {
+test('a key without a received message for one interval: silent, even after a delivered one', () => {
   const handlers = new KeyedHandlers<number>()
   handlers.add('k', () => {})
   expect(handlers.takeSilentKeys()).toEqual([])

@@ -16,12 +16,12 @@ import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { ChangedExecutions, type ChangedIds } from './changed-executions.ts'
 
 const ROUND_MS = 500
-/** Rows of one source in a second, and in a round. */
+/** Maximum of rows of one source in a second, and in a round. */
 const MAX_ROWS_PER_SECOND = 200
 export const MAX_ROWS = (MAX_ROWS_PER_SECOND * ROUND_MS) / 1_000
-/** Sources of one process, and those that are read at the same time. */
+/** Maximum of sources of one process, and of those that are read at the same time. */
 const MAX_SOURCES = 500
-/** Sources that one principal reads: a tenth, so that one with many filters leaves places to the others. */
+/** Maximum of sources of one principal: a tenth, so that one with many filters does not exclude the others. */
 const MAX_SOURCES_OF_PRINCIPAL = 50
 const CONCURRENCY = 8
 

@@ -59,7 +59,7 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   refusals?: Record<number, z.ZodType>
   /** A hot path: matched before Express (http/router.ts). */
   raw?: boolean
-  /** A page or a file for browsers, which is no part of the API and its document. */
+  /** A page or a file for browsers, which is not part of the API or its document. */
   isPage?: boolean
   /** May answer long after the request: the caller is authorized again at each heartbeat. */
   waits?: boolean

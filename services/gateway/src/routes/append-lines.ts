@@ -19,7 +19,7 @@ type ClaimHolder = ReturnType<typeof claimHolderOf>
 const MAX_LINES = 500
 const MAX_MESSAGE_CHARS = 16_384
 const MAX_NAME_CHARS = 4_096
-/** Numbers of lines that one claim may send. */
+/** Maximum of lines that one claim may send. */
 const MAX_FIRST = 1_048_576 - MAX_LINES
 
 export const CapturedLines = z

@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import type { BulkProgress, BulkRecord } from '../clients/bulk-progress.ts'
 import { applyAct, type BulkAct, type BulkDeps } from './bulk-act.ts'
 
-/** Executions that are changed at the same time, between two reports. */
+/** Executions that are changed concurrently, between two reports of progress. */
 const CHUNK = 50
 const MAX_FAILURES = 100
 

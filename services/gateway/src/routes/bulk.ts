@@ -139,7 +139,7 @@ export const bulkExecutions = route('post', '/executions/bulk', {
       }
       const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
       // Performed here and not in a streamed response, so that the audit entry has the result. It continues when the
-      // client leaves: a page that is closed would else leave an unknown part of the executions changed.
+      // client disconnects: otherwise a closed page would leave an unknown part of the executions changed.
       const record = await performAct(deps, act, {
         ...{ rows, signal: ctx.stopSignal, callerNow: () => input.caller },
         onProgress: (progress) => {

@@ -129,7 +129,7 @@ const Timeline = z
       tries: z.array(column),
       /**
        * Position, then milliseconds in turn: from the start of the call to the end of its first try, from there
-       * to the begin of the second one, and so on. The last try has an end here if it failed.
+       * to the start of the second one, and so on. The last try has an end here if it failed.
        */
       retries: z.array(column).optional(),
       /** Positions of calls that have a result and no start, or begin a fork: these last 0 ms. */

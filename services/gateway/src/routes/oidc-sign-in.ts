@@ -45,7 +45,7 @@ export const getSignIn = route('get', '/console/sign-in', {
   access: 'public',
   returns: z
     .object({
-      /** False: everyone who reaches the server may do everything, and there is no sign-in. */
+      /** False: authentication is off, every caller has all rights, and there is no sign-in. */
       required: z.boolean(),
       /** `POST /console/session` takes an API key. */
       api_key: z.boolean(),

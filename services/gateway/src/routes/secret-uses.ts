@@ -10,7 +10,7 @@ import { entryName } from './entry-routes.ts'
 
 type Deps = Pick<Clients, 'audit' | 'catalog'>
 
-/** Uses and workflows that are listed. */
+/** Maximum of uses, and of workflows, that are listed. */
 const MAX_USES = 50
 const MAX_WORKFLOWS = 1_000
 
