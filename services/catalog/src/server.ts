@@ -12,7 +12,7 @@ import { AnalysisPool } from './analysis/analysis-pool.ts'
 import { createHandlers } from './handlers/index.ts'
 import { catalogMarkers } from './store/pending-invalidations.ts'
 
-/** The relay runs after each change; the interval only covers events that a crash or an outage of NATS left unpublished. */
+/** The relay runs after each change; the interval finds events that a crash or an outage of NATS left unpublished. */
 const RELAY_INTERVAL_MS = 5_000
 const INVALIDATE_INTERVAL_MS = 1_000
 /** Limits on the analysis of one source, in processor time and in real time of a busy machine. */

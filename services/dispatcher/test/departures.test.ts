@@ -76,7 +76,7 @@ test('no promise, no report, or a longer promise: not evicted early', async () =
   expect(await evictedIn(service)).toEqual([])
 })
 
-test('a worker that reconnects: not evicted, also if the report of its old stream is late', async () => {
+test('a worker that reconnects: not evicted, even if the report of its old stream is late', async () => {
   const service = await startDispatchers()
   const worker = await join(service, 'back', 5)
   worker.stream.kill()

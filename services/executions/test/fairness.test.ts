@@ -15,7 +15,7 @@ interface Entry {
   age_s?: number
 }
 
-/** A queue with these entries and one that has waited for so long. */
+/** A queue with these entries and one that has waited for this time. */
 async function openQueue(entries: readonly Entry[]) {
   const { client, db } = await setup()
   const names = new Map<string, string>()

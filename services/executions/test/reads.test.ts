@@ -94,7 +94,7 @@ test('a log read in pages from any position: has every event once', async () => 
   )
 })
 
-test('a repeated checkpoint: appends nothing, also while the first one is in flight', async () => {
+test('a repeated checkpoint: appends nothing, even while the first one is in flight', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const w = worker(client)

@@ -84,7 +84,7 @@ test('E8: a repeated resume is answered like the first one; another resume is re
   expect(entries.filter(({ type }) => type === 'WORKFLOW_RESUMING')).toHaveLength(1)
 })
 
-test('E8: a repeated cancel is answered like the first one, also when terminal', async () => {
+test('E8: a repeated cancel is answered like the first one, even when terminal', async () => {
   const { client } = await setup({ replicas: 2 })
   const { execution_id } = await run(client)
   const request_id = newId()

@@ -79,7 +79,7 @@ export const audit: RpcAccess<typeof AuditService> = {
   list: allow('gateway'),
 }
 
-/** Each is for the views of its caller. */
+/** Each rpc concerns the saved views of its caller only. */
 export const views: RpcAccess<typeof ViewsService> = {
   list: allowOnBehalfOf('gateway'),
   put: allowOnBehalfOf('gateway'),

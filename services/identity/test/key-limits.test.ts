@@ -31,7 +31,7 @@ async function setup(env: Record<string, string> = {}) {
 const DAY_MS = 86_400_000
 const daysFromNow = (at: Date | undefined) => ((at?.getTime() ?? 0) - Date.now()) / DAY_MS
 
-test('a key with permissions: has those of its account that they cover, also after a change', async () => {
+test('a key with permissions: has those of its account that they cover, even after a change', async () => {
   const { roles, create, find, keys } = await setup()
   const limits = { permissions: ['workflow:team:*', 'admin:*'] }
   const { key } = await create({ limits })

@@ -46,7 +46,7 @@
  * gap, so evictions continue.
  *
  * Guaranteed:
- *  - a worker whose pongs reach some dispatcher within the timeout is not evicted, also if another
+ *  - a worker whose pongs reach some dispatcher within the timeout is not evicted, even if another
  *    dispatcher was paused for less than `heartbeat_timeout` (invariant D4);
  *  - a dead worker is evicted by any dispatcher that runs, once for each loss, with its event;
  *  - progress with any number of silent workers: batches of 100, longest silence first, pongs are written

@@ -91,8 +91,8 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  *
  * Rejected:
  *  - a lease loop for each stream: the cost of an idle fleet would grow with its size;
- *  - a longer silence until a gateway counts as hung: it delays the work behind one that does hang, and a busy
- *    machine exceeds any limit;
+ *  - a longer silence until a gateway counts as hung: it delays the work behind one that does hang, and on a
+ *    busy machine a live gateway exceeds any limit;
  *  - acknowledgements with the beats: what a gateway passed on in the quarter of a second before it stopped
  *    would still be sent twice;
  *  - wake-ups alone (ADR 13): signal, lease request and two reads precede each start; with the long poll

@@ -50,7 +50,7 @@ test('failed write: pongs are buffered again, except where a newer one arrived',
   expect(disconnects).toEqual([{ name: 'c', connection_generation: 1 }])
 })
 
-test('sign of life after a pong: health and metrics of the pong, also after a failed write', async () => {
+test('sign of life after a pong: health and metrics of the pong, even after a failed write', async () => {
   const buffer = new HeartbeatBuffer()
   const w = { name: 'w', session_id: 's' }
   buffer.recordPong(pong({ healthy: false, metrics: '{"a":1}' }), 100)

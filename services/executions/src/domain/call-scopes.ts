@@ -22,15 +22,15 @@ interface ScopeCall {
 const SCOPE = /@([0-9a-f]{12})(?:#\d+)?$/
 const COMPOSITE = /^(?:parallel|first|as_completed|pipeline)_[0-9a-f]{16}/
 
-/** SHA-256 of a text in hexadecimal digits; of a scope's path an id has the first 12. */
+/** SHA-256 of a text in hexadecimal digits; an id contains the first 12 of its scope's path. */
 export type Hash = (text: string) => string
 const HASH_CHARS = 12
-/** Branches of a call, and sagas of a scope, that are looked for. */
+/** Maximum of branches of a call, and of sagas of a scope, that are looked for. */
 const MAX_BRANCHES = 1_000
 const MAX_SAGAS = 20
 /** Branches in a row without a call of their own after which no more are looked for. */
 const MAX_GAP = 20
-/** Hashes of one timeline; 100,000 take about 0.1 s. */
+/** Maximum of hashes for one timeline; 100,000 take about 0.1 s. */
 const MAX_HASHES = 200_000
 
 class ScopeSearch {
@@ -50,7 +50,7 @@ class ScopeSearch {
     return this.#open.size > 0 && this.#hashes < MAX_HASHES
   }
 
-  /** True if calls have the scope of this path; it belongs to a call, or is that of a saga. */
+  /** True if a call of the log has the scope of this path. The path belongs to `call`, or to a saga if absent. */
   try(path: string, call: number | undefined): boolean {
     this.#hashes++
     const hash = this.#hash(path).slice(0, HASH_CHARS)

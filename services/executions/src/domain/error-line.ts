@@ -6,7 +6,7 @@ const MAX_CHARS = 300
 
 /**
  * First line of the error of a FAILED execution, `<type>: <message>`; undefined for other executions, and
- * for an output that is no description of a failure.
+ * for an output that does not describe a failure.
  */
 export function errorOf({
   state,

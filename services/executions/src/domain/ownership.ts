@@ -93,7 +93,7 @@ export function extendLease(execution: Execution, frame_bytes: number, limits: L
   return { next: { ...execution }, events: [], deadlineMs: transferMs(frame_bytes, limits) }
 }
 
-/** Time for so many bytes to reach the worker. */
+/** Milliseconds that this number of bytes may take to reach the worker. */
 function transferMs(bytes: number, { claimMs }: Limits): number {
   return claimMs + Math.min(Math.max(bytes, 0), MAX_FRAME_BYTES) / MIN_BYTES_PER_MS
 }

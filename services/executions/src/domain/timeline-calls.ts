@@ -14,7 +14,7 @@ export interface CallColumns extends CallScopes {
   /** Position of a call and its number of tries, if it was tried more than once. */
   tries: [call: number, tries: number][]
   /**
-   * Position of a call, then milliseconds: from its start to the end of its first try, from there to the begin
+   * Position of a call, then milliseconds: from its start to the end of its first try, from there to the start
    * of the second one, and so on. The last try has an end here if it failed.
    */
   retries: [call: number, ...times: number[]][]
@@ -53,7 +53,7 @@ interface Call {
   end: number
   state: CallState
   tries: number
-  /** Ends of failed tries and begins of the next ones, in turn. */
+  /** Ends of failed tries and starts of the next ones, alternating. */
   retries: number[]
   rollback: { start: number; end: number } | undefined
   isCached: boolean
@@ -74,7 +74,7 @@ const CALL_CHANGES: Record<string, CallState> = {
 
 const HAS_ENDED: ReadonlySet<CallState> = new Set<CallState>(['completed', 'failed', 'rejected'])
 
-/** Changes that entries make to a call beyond its state. */
+/** Changes other than of its state that log entries make to a call. */
 const TRACES: Record<string, (call: Call, at: number) => void> = {
   TASK_RETRY_FAILED: ({ retries }, at) => {
     if (!isBetweenTries(retries)) retries.push(at)
@@ -128,7 +128,7 @@ export class TimelineCalls {
   #newCall({ type, name, source_id, seq }: CallEvent, at: number): Call {
     const task = this.#tasks.get(name) ?? this.#tasks.size
     this.#tasks.set(name, task)
-    // A literal: objects made by spreading cost five times as much here, for each of 50,000 calls.
+    // An object literal: spreading cost five times as much here, for each of 50,000 calls.
     const call: Call = {
       id: source_id,
       task,
@@ -172,7 +172,7 @@ function columnsOf(calls: readonly Call[]): Omit<CallColumns, keyof CallScopes> 
   return columns
 }
 
-/** True for most calls: no list names them. */
+/** True if no list names the call, as for most. */
 const isPlain = (call: Call): boolean =>
   call.retries.length === 0 &&
   !(call.isCached || call.hasFallback || call.isCompensated || call.rollback)

@@ -24,7 +24,7 @@ interface Waiter {
 export interface Reservation {
   /** By execution id. */
   offers: ReadonlyMap<string, Offer>
-  /** Ends the waits with the executions that were leased. Called once, also after a failure. */
+  /** Ends the waits with the executions that were leased. Called once, even after a failure. */
   settle(leased: readonly Execution[]): void
 }
 

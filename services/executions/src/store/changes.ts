@@ -9,8 +9,8 @@ import { isVisible } from './totals.ts'
 /*
  * Changed executions, for readers that follow a list. A reader must learn of an execution that matches its
  * filter, and of one that no longer does: it is still in the list. So the filter is split. Its constant
- * part, as the workflow, decides of which executions a reader learns at all; the rest is answered for each
- * of them.
+ * part, such as the workflow, selects the executions that a reader learns of; whether the rest matches is
+ * answered for each of them.
  *
  * Executions are found by id, which signals name, or by the time of their change, for a reader that was
  * away and as the fallback for lost signals. No index has the time of the change, and one would cost every
@@ -35,7 +35,7 @@ export interface Changes {
   as_of: Date
 }
 
-/** Live executions that are read for their last change, and ended ones of each workflow. */
+/** Maximum of live executions that are read by time of change, and of ended ones of each workflow. */
 const MAX_LIVE = 10_000
 const MAX_ENDED = 1_000
 

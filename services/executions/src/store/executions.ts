@@ -145,7 +145,7 @@ export interface RowUpdate {
   before?: Execution | undefined
   next: Execution
   deadlineMs: number | 'kept' | undefined
-  /** True if it entered the ready queue in this batch, also if it was queued before. */
+  /** True if it entered the ready queue in this batch, even if it was queued before. */
   enteredQueue: boolean
   /** The lease is skipped if its worker holds more than this number then; absent: no limit. */
   maxHeld?: number | undefined

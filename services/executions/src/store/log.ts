@@ -17,8 +17,8 @@ export interface EventKey {
 export type EventRef = Pick<EventKey, 'execution_id' | 'event_id'>
 
 /**
- * Entries that the logs have of these: among the first 32 of each log by its primary key, which costs short
- * logs no index of their own, and in the rest by the partial index `events_of_long_logs`. The planner
+ * Entries of these ids that the logs contain. The first 32 entries of each log are found by its primary key, so that
+ * short logs need no further index, and the rest by the partial index `events_of_long_logs`. The planner
  * compares the literal with the predicate of the index; `is true` keeps it from joining the ids instead of hashing them.
  */
 export function knownOf(keys: readonly EventRef[]): Sql {

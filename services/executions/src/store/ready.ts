@@ -121,13 +121,13 @@ const loadsOf = (worker_names: readonly string[]) => sql`
    where held_by = any(${worker_names}::text[]) group by held_by`
 
 /**
- * The same after locks as of `lockWorkers`, as the part `held` of a statement. It needs no `begin` and `commit` around
- * it, so it is one message in each direction.
+ * The same, preceded by the locks of `lockWorkers`, as the part `held` of one statement. Without `begin` and `commit`
+ * around it, it takes one message in each direction.
  */
 export const loadsUnderLock = (worker_names: readonly string[]) => sql`
   select worker_name, used from loads_under_lock(${worker_names}::text[])`
 
-/** Condition without columns, which is computed before the first row is read: the locks of `held` come before those of rows. */
+/** Condition without columns, which PostgreSQL computes before it reads the first row: workers are locked before rows. */
 export const isLocked = sql`(select count(*) from held) is not null`
 
 /**
