@@ -26,7 +26,7 @@ function parseNetwork(text: string): Network | undefined {
 export const isNetwork = (text: string): boolean => parseNetwork(text) !== undefined
 
 /**
- * Returns a test for addresses in any of these networks. A text that is no network contains no address,
+ * Returns a test for addresses in any of these networks. A text that is not a network contains no address,
  * and without any network no address passes.
  */
 export function createNetworkFilter(networks: readonly string[]): (address: string) => boolean {

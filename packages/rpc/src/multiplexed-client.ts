@@ -40,7 +40,7 @@
  * - No stream is open (start, restart of a replica): calls go as unary gRPC calls, which wait for a
  *   replica (client.ts). multiplexed-connection.ts opens the
  *   stream again.
- * - The replica is of a release without `Calls`, or without the rpc: it answers UNIMPLEMENTED, and
+ * - The replica is from a release without `Calls`, or without the rpc: it answers UNIMPLEMENTED, and
  *   the call is made as a unary gRPC call. Releases can be mixed in any order.
  * - A server stops: LEAVING moves new calls to other replicas before its listener closes, and the
  *   stream ends with the last response, so calls in flight are answered. The client closes its half

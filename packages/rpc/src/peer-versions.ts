@@ -12,8 +12,8 @@ interface Peer {
 }
 
 /**
- * Releases of the processes that this one is connected with, in both directions. Releases work together that are
- * at most one minor version apart: the database schema, rpcs and stored names are compatible so far.
+ * Releases of the processes that this one is connected with, in both directions. Releases that are at most one minor
+ * version apart work together: their database schema, rpcs and stored names are compatible.
  *
  * A process that is further from most others is not ready, so that a rolling update which skips a release stops
  * at its first replica, and the others serve. Where both halves are equal, the newer one is not ready. Peers of
@@ -59,7 +59,7 @@ export class PeerVersions {
     return this.add(service, stream.metadata.get(VERSION_HEADER)[0]?.toString())
   }
 
-  /** Rejects while this process is of another release than most others. */
+  /** Rejects while this process is more than one minor version away from most others. */
   async check(): Promise<void> {
     this.#problem.refuse()
   }

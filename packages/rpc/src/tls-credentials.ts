@@ -6,7 +6,7 @@ import {
 } from '@grpc/grpc-js'
 import type { Tls } from './service-identity.ts'
 
-/** Files of a process as grpc-js wants them: each listener gets the present ones, and later the changed ones. */
+/** Certificate files in the form of grpc-js: each listener gets the current ones at once, and changed ones later. */
 class Certificates implements experimental.CertificateProvider {
   readonly #tls: Tls
   readonly #stops = new Map<unknown, (() => void) | undefined>()

@@ -3,7 +3,7 @@ import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { Fault, type Kind, unavailable } from '@windlass/runtime/faults'
 import { FAULT_TRAILER } from './call.ts'
 
-/** The replica is of a release without this rpc. */
+/** The replica is from a release without this rpc. */
 export class UnimplementedRpc extends Error {
   override readonly name = 'UnimplementedRpc'
 }

@@ -72,7 +72,7 @@ test('the certificate between services expires and is replaced: calls, readiness
   await expect.poll(answered, { timeout: HANG_MS }).toBe('w')
 })
 
-test('a client with a certificate of another authority: refused, also after its files have changed', async () => {
+test('a client with a certificate of another authority: refused, even after its files have changed', async () => {
   const authority = await createAuthority()
   const { identity } = await processOf('identity', authority, await authority.issue('localhost'))
   const server = new RpcServer(pino({ level: 'silent' }), identity)

@@ -44,5 +44,5 @@ export class Signer<Claims extends object> {
   }
 }
 
-/** The `exp` claim of a token that is valid for so many seconds from now. */
+/** The `exp` claim of a token that is valid for this number of seconds from now. */
 export const expiresIn = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds

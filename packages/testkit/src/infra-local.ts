@@ -11,7 +11,7 @@ const URLS = ['TEST_POSTGRES_URL', 'TEST_NATS_URL', 'TEST_REDIS_URL'] as const
 
 /**
  * Starts PostgreSQL, NATS and Redis as local processes with a temporary data directory. They end when
- * the pipe to their supervisor closes, so also when this process is killed.
+ * the pipe to their supervisor closes, so even when this process is killed.
  */
 export async function startLocal(): Promise<Infra> {
   const supervisor = spawn(

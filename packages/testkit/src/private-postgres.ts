@@ -19,7 +19,7 @@ interface Processes {
   stopAll(): Promise<void>
 }
 
-/** Loads a module of scripts/, which is no package. */
+/** Loads a module of scripts/, which is not a package. */
 export const loadScript = (name: string) => import(/* @vite-ignore */ new URL(name, SCRIPTS).href)
 
 /** Starts a PostgreSQL in a folder of its own, with the processes that it and its like belong to. */

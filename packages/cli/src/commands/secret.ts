@@ -32,7 +32,7 @@ function scopeMembers(options: ParsedArguments['options']): Record<string, strin
   }
 }
 
-/** `*` alone: every name, also where none is known. */
+/** `*` alone: every name, even where none is known. */
 function patternsJson(text: string): string {
   const items = parseList(text)
   return items.length === 1 && items[0] === '*' ? 'null' : JSON.stringify(items)

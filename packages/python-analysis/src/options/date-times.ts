@@ -79,7 +79,7 @@ function readZone(zone: Expression): Pick<DateTime, 'offset' | 'zone'> | undefin
   return called.includes('datetime.timezone') ? readFixedOffset(only) : undefined
 }
 
-/** Reads `timedelta(hours=2)`, in seconds; undefined if it is no constant one. */
+/** Reads `timedelta(hours=2)`, in seconds; undefined if it is not constant. */
 export function readTimedelta(delta: Expression): number | undefined {
   const here = followNames(delta)
   if (!calledPaths(here).includes('datetime.timedelta')) return undefined

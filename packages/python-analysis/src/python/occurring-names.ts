@@ -21,7 +21,7 @@ export class OccurringNames {
     return this.positions.has(name) || this.#bound.has(name)
   }
 
-  /** Adds a word of the source; `isFirst`: it begins a statement. */
+  /** Adds a word of the source; `isFirst` if it begins a statement. */
   addWord(source: string, at: number, word: string, isFirst: boolean): void {
     const name = /^[\x21-\x7e]+$/.test(word) ? word : word.normalize('NFKC')
     BINDING.lastIndex = at + word.length
@@ -36,7 +36,7 @@ export class OccurringNames {
     else this.positions.set(name, [at])
   }
 
-  /** Adds any other character that is no blank. */
+  /** Adds any other character except blanks. */
   addSign(sign: string): void {
     if (sign === '*' && this.#before === 'import') this.hasStarImport = true
     this.#before = ''

@@ -5,7 +5,7 @@ import { flag, list, seconds, table } from './setting-types.ts'
 export const consoleSettings = table({
   /** Serves the web console at /console/. */
   enabled: flag.default(true),
-  /** A sign-in ends when it is unused for so long, and at this age. */
+  /** Seconds without use after which a sign-in ends, and its maximum age. */
   session_idle_timeout: seconds.default(43_200),
   session_max_age: seconds.default(604_800),
   /** Set by `npm start`: the address at which it kills its workers for the demonstration; empty: none. */

@@ -89,7 +89,7 @@ const workers = z
     /** Three intervals unless set. */
     heartbeat_timeout: seconds.optional(),
     eviction_grace_period: seconds.default(10),
-    /** A session that is unused for so long ends; its worker registers again. */
+    /** Seconds without use after which a session ends; its worker registers again. */
     session_idle_timeout: seconds.default(86_400),
     /** Age at which a session ends, in seconds since its worker registered; renewals do not prolong it. 0: none. */
     session_max_age: count.default(0),

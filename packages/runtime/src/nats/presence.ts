@@ -19,7 +19,7 @@ import { errors, type NatsConnection } from '@nats-io/transport-node'
 
 /** Time between two requests. */
 const PROBE_INTERVAL_MS = 1_000
-/** NATS refuses at once; a request without an answer for so long was delivered. */
+/** NATS refuses at once; a request without an answer for this time was delivered. */
 const ANSWER_MS = 250
 
 /** The subject by which subscribers of a subject are found. `$` is in no name of the product. */

@@ -7,9 +7,9 @@ import { READ_ONLY } from './outage.ts'
 const DISK_FULL = '53100'
 const READ_ONLY_TEXT =
   'PostgreSQL accepts no writes: it is a standby, or default_transaction_read_only is on'
-/** Writes are tried again after that: there is no statement that says whether there is space. */
+/** Time after which writes are tried again: no statement says whether there is space. */
 const FULL_MS = 10_000
-/** Service tokens bear an hour, but times that people see come from both clocks. */
+/** Service tokens tolerate an hour, but the times that people read come from both clocks. */
 const MAX_OFFSET_S = 60
 
 /** State of the server, from the one statement of a check. */

@@ -4,8 +4,8 @@
  * Problem
  *
  * Most changes of a table need a lock that excludes all others. It is held for milliseconds, but a
- * statement that waits for it behind one long query holds up every query that comes later. An index is
- * built for seconds under a lock that excludes writers.
+ * statement that waits for it behind one long query blocks every query that comes later. Building an
+ * index takes seconds, under a lock that excludes writers.
  *
  * Protocol
  *
@@ -25,7 +25,7 @@ const LOCK_MS = 100
 const YIELD_EVERY = 10
 const YIELD_MS = 2_000
 const PAUSE_MS = 200
-/** With their waits and pauses some five minutes. */
+/** About five minutes with their waits and pauses. */
 const MAX_ATTEMPTS = 600
 const CONCURRENT_LOCK_MS = 600_000
 const LOCK_NOT_AVAILABLE = '55P03'

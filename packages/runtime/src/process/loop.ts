@@ -18,7 +18,7 @@ export interface LoopOptions {
   wakeDelayMs?: number
 }
 
-/** Milliseconds of pause after so many consecutive failures: exponential, up to MAX_BACKOFF_MS. */
+/** Milliseconds of pause after this number of consecutive failures: exponential, up to MAX_BACKOFF_MS. */
 export const pauseAfter = (failures: number, pauseMs: number): number =>
   Math.min(pauseMs * 2 ** Math.min(failures, 10), Math.max(pauseMs, MAX_BACKOFF_MS))
 

@@ -2,7 +2,7 @@ const CHECK_MS = 250
 /** Time within which bytes that waited in sockets meanwhile are read. */
 const CATCH_UP_MS = 1_000
 
-/** Knows whether what is read now may have waited because this process was suspended or busy. */
+/** Detects that what is read now may have waited because this process was suspended or busy. */
 export class StallWatch {
   readonly #timer: NodeJS.Timeout
   #checkedMs = performance.now()

@@ -75,7 +75,7 @@ export function traceparentOf(span: Span): string | undefined {
 }
 
 /**
- * The context of a request for another process, which may sample for itself: that of the span, also if it is not
+ * The context of a request for another process, which may sample for itself: that of the span, even if it is not
  * sampled, else that of the sender if it is well-formed.
  */
 export function forwardedParent(span: Span, received: string | undefined): string | undefined {
