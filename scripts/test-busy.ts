@@ -7,7 +7,7 @@ import { catchSignals, stopSignal } from './process/signals.ts'
 import { TYPESCRIPT_ARGS } from './process/typescript.ts'
 
 const BUSY_PROCESSES = 8
-/** Ends with its stdin, so also when this process is killed. */
+/** Ends with its stdin, so even when this process is killed. */
 const BUSY = `
 process.stdin.resume().once('end', () => process.exit())
 const burn = () => {

@@ -36,7 +36,7 @@ export interface Child {
   logFile: string
   logFrom: number
   ended: Exit | undefined
-  /** Resolves at its end, also when the program could not be run. */
+  /** Resolves at its end, even when the program could not be run. */
   exited: Promise<Exit>
 }
 

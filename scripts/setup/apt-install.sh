@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs Debian packages as root without starting anything: usage `apt-install.sh PACKAGE...`.
 # Windlass runs private instances, so neither a system service nor a system database cluster is
-# wanted. What this changes on the way (two small files) is put back, also when it is interrupted.
+# wanted. What this changes on the way (two small files) is put back, even when it is interrupted.
 set -eu
 export DEBIAN_FRONTEND=noninteractive
 policy=/usr/sbin/policy-rc.d

@@ -23,7 +23,7 @@ async def ticks(ctx: ExecutionContext):
         await tick(ctx.input, n)
 `
 
-/** A process that writes 20 times a second and has written nothing for so long has ended its work. */
+/** A process that writes 20 times a second and has written nothing for this time has ended its work. */
 const QUIET_MS = 2_000
 
 test('C6: stopped worker continues after its eviction: stops the work once it learns of the lost claim', async () => {
