@@ -111,7 +111,8 @@ test('C8: dispatcher killed while it sends a frame: the work is sent again', asy
       claim.status === 200
         ? Number(claim.headers['x-svc-claim-generation'])
         : await worker.awaitAndClaim(id)
-    expectOk(await worker.complete(id, generation))
+    const { status, text } = await worker.complete(id, generation)
+    expect(status, `${text}, ${JSON.stringify(await a.read(id))}`).toBe(200)
   }
 })
 

@@ -92,6 +92,12 @@ interface Row {
   state: string
 }
 
+interface Ended {
+  state: string
+  events: LogEvent[]
+  output: unknown
+}
+
 interface LogEvent {
   type: string
   name: string
@@ -159,13 +165,14 @@ test('worker, its children and each service killed while executions sleep, call,
   let effects = 0
   for (const { execution_id, workflow_name } of all) {
     const id = execution_id.replaceAll('-', '')
-    const { state, events } = (await api.status(id)) as { state: string; events: LogEvent[] }
+    const { state, events, output } = (await api.status(id)) as Ended
     const [wanted, results] = EXPECTED[workflow_name] ?? expect.unreachable(workflow_name)
     const done = events.filter(
       ({ type, name }) =>
         type === 'TASK_COMPLETED' && ['effect', 'undo_effect', 'fail_twice'].includes(name),
     )
-    expect([state, done.map(({ value }) => value.metadata?.value)], id).toEqual([wanted, results])
+    const why = `${id} ${JSON.stringify(output)} ${JSON.stringify(events.map(({ type }) => type))}`
+    expect([state, done.map(({ value }) => value.metadata?.value)], why).toEqual([wanted, results])
     expect(new Set(done.map(({ source_id }) => source_id)).size, id).toBe(results.length)
     // One key for all attempts and repetitions of a call: another system has each effect once.
     const keys = [...written].filter((line) => line.startsWith(`${id} `))

@@ -113,14 +113,21 @@ export class Histogram<L extends string = never> implements Instrument {
 
 type Report<L extends string> = (value: number, labels?: Labels<L>) => void
 type Observer<L extends string> = (report: Report<L>) => unknown
+type Merge = 'sum' | 'last'
 
-/** A value that is read when metrics are collected: a gauge, or a counter that something else keeps. */
+/**
+ * A value that is read when metrics are collected: a gauge, or a counter that something else keeps. Reports
+ * of several observers with the same labels add up, as those of two pools of connections; with `merge:
+ * 'last'` one of them counts, as for a clock that each of them reads.
+ */
 export class Observed<L extends string = never> implements Instrument {
   readonly declaration: Declaration
   readonly #observers = new Set<Observer<L>>()
+  readonly #merge: Merge
 
-  constructor(declaration: Declaration) {
+  constructor(declaration: Declaration, merge: Merge = 'sum') {
     this.declaration = declaration
+    this.#merge = merge
   }
 
   bind(meter: Meter | undefined): void {
@@ -140,8 +147,14 @@ export class Observed<L extends string = never> implements Instrument {
   }
 
   async #report(result: ObservableResult): Promise<void> {
-    const report: Report<L> = (value, labels) => result.observe(value, labels)
+    const totals = new Map<string, Series>()
+    const report: Report<L> = (value, labels = NO_LABELS as Labels<L>) => {
+      const key = this.declaration.labels.map((label) => labels[label as L]).join('\n')
+      const before = this.#merge === 'sum' ? (totals.get(key)?.value ?? 0) : 0
+      totals.set(key, { labels, value: before + value })
+    }
     await Promise.all([...this.#observers].map(async (observer) => observer(report)))
+    for (const { value, labels } of totals.values()) result.observe(value, labels)
   }
 }
 
@@ -162,8 +175,10 @@ export const histogram = <const L extends string = never>(
 ) => declare(new Histogram<L>({ ...toDeclaration(name, 'histogram', options), buckets }))
 
 /** Declares a gauge. */
-export const gauge = <const L extends string = never>(name: string, options: Options<L>) =>
-  declare(new Observed<L>(toDeclaration(name, 'gauge', options)))
+export const gauge = <const L extends string = never>(
+  name: string,
+  { merge, ...options }: Options<L> & { merge?: Merge },
+) => declare(new Observed<L>(toDeclaration(name, 'gauge', options), merge))
 
 /** Declares a counter whose value is kept elsewhere. */
 export const observedCounter = <const L extends string = never>(

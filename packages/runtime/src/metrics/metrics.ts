@@ -33,15 +33,16 @@ export const loopRounds = counter('windlass_loop_rounds_total', {
   labels: ['loop', 'outcome'],
 })
 export const poolConnections = gauge('windlass_postgres_connections', {
-  help: 'Connections of the pool by state: idle, busy.',
+  help: 'Connections to PostgreSQL by state: idle, busy.',
   labels: ['state'],
 })
 export const poolWaiting = gauge('windlass_postgres_waiting', {
-  help: 'Statements and transactions that wait for a connection of the pool.',
+  help: 'Statements and transactions that wait for a connection to PostgreSQL.',
 })
 export const certificateExpiry = gauge('windlass_certificate_expiry_seconds', {
   help: 'Time at which the certificate of a listener, or the client certificate towards a store, expires, in seconds since 1970.',
   labels: ['listener'],
+  merge: 'last',
 })
 export const problems = gauge('windlass_problems', {
   help: '1 while the process has a problem that an operator must end (docs/operations.md), else 0.',
@@ -53,6 +54,7 @@ export const skewedPeers = gauge('windlass_version_skew_connections', {
 })
 export const clockOffset = gauge('windlass_clock_offset_seconds', {
   help: 'Clock of the process minus that of PostgreSQL, at the last check.',
+  merge: 'last',
 })
 export const spansExported = counter('windlass_spans_exported_total', {
   help: 'Spans sent to the receiver of traces, by outcome: ok, failed (dropped).',
