@@ -86,7 +86,11 @@ async function openAuthenticators(env) {
   const redis = openRedis(settings.redis.url)
   await redisReady(redis)
   const log = { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) }
-  const clients = connectServices(settings, await openServiceIdentity(settings, 'gateway', log))
+  const closers = []
+  const teardown = { add: (_, close) => closers.push(close) }
+  const runtime = { log, readiness: { add() {} }, teardown }
+  const identity = await openServiceIdentity(settings, 'gateway', runtime)
+  const clients = connectServices(settings, identity)
   const readAuth = createGenerationReader(redis, 'auth')
   const { getAccount } = createCaches(settings.workers, {
     ...clients,
@@ -100,6 +104,7 @@ async function openAuthenticators(env) {
     uncached: createApiKeyAuthenticator(clients.keys, async () => void (await readAuth())),
     close() {
       clients.close()
+      for (const close of closers) close()
       redis.disconnect()
     },
   }
