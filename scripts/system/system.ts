@@ -38,8 +38,8 @@ export interface StartingSystem extends SystemContext {
 
 /** Migrates the databases of the services. */
 export async function migrate(context: StartingSystem): Promise<void> {
-  const { progress } = context
-  const ports = await drawPorts(0)
+  const { progress, settings } = context
+  const ports = await drawPorts(0, settings.mcp.port)
   await progress.step('Migrating databases', () =>
     Promise.all(
       INNER.filter((service) => existsSync(script(service, 'migrate'))).map((service) =>
@@ -60,7 +60,7 @@ export async function startServices(
 ): Promise<{ children: Child[]; ports: Ports }> {
   chmodSync(prepare(path.join(context.dir, 'home')), 0o700)
   for (let draw = 1; ; draw++) {
-    const ports = await drawPorts(gatewayPort || (await freePort()))
+    const ports = await drawPorts(gatewayPort || (await freePort()), context.settings.mcp.port)
     const children = await startProcesses({ ...context, ports }, singleProcess)
     try {
       await Promise.all(children.map((child) => untilStarted(context.processes, child)))

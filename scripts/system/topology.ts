@@ -13,8 +13,6 @@ export const INNER = ['identity', 'catalog', 'executions', 'dispatcher', 'schedu
 /** Services that clients connect to. */
 export const OUTER = ['gateway', 'mcp']
 
-const MCP_PORT = 8080
-
 /**
  * Port of each listener by the name of its service; `streams` is that of worker streams, `<service> admin`
  * that of probes and metrics.
@@ -30,11 +28,11 @@ export interface SystemContext {
   demoUrl?: string | undefined
 }
 
-/** Chooses a free port for every listener except the gateway, whose port is given. */
-export async function drawPorts(gateway: number): Promise<Ports> {
+/** Chooses a free port for every listener, for that of MCP the given one if it is free; that of the gateway is fixed. */
+export async function drawPorts(gateway: number, mcp: number): Promise<Ports> {
   const ports: Ports = {
     gateway,
-    mcp: (await usable(MCP_PORT, gateway)) ? MCP_PORT : await freePort(),
+    mcp: mcp > 0 && (await usable(mcp, gateway)) ? mcp : await freePort(),
   }
   for (const name of [...INNER, 'streams', ...[...INNER, ...OUTER].map(adminOf)])
     ports[name] = await freePort()
