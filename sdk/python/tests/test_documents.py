@@ -1,4 +1,4 @@
-"""The examples of `docs/python`: the blocks of each page run in one module, one after another."""
+"""The examples of the README and `docs/python`: blocks of a page run in one module, in order."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from windlass.testing import Engine
 
 # Needs a running system: tests_system/test_client.py runs its examples.
 WITH_SYSTEM = {"client.md"}
+PROJECT = Path(__file__).parents[3]
 PAGES = [
     page
-    for page in sorted((Path(__file__).parents[3] / "docs" / "python").glob("*.md"))
+    for page in [PROJECT / "sdk/python/README.md", *sorted((PROJECT / "docs/python").glob("*.md"))]
     if page.name not in WITH_SYSTEM
 ]
-TEXTS = {page.name: page.read_text() for page in PAGES}
+TEXTS = {page: page.read_text() for page in PAGES}
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}-{page.name}")
 async def test_examples_of_a_page_run(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # pages may write files
-    text = TEXTS[page.name]
+    text = TEXTS[page]
     module = ModuleType(f"document_{page.stem}")
     sys.modules[module.__name__] = module
     # Tests of a page import the workflows of its file.
@@ -47,11 +48,11 @@ async def test_examples_of_a_page_run(
 
 
 def test_every_page_has_examples() -> None:
-    assert [name for name, text in TEXTS.items() if not BLOCK.search(text)] == []
+    assert [page for page, text in TEXTS.items() if not BLOCK.search(text)] == []
 
 
 def test_table_of_bad_input_names_tests_that_exist() -> None:
-    text = (Path(__file__).parents[3] / "docs" / "worker-protocol.md").read_text()
+    text = (PROJECT / "docs/worker-protocol.md").read_text()
     rows = re.findall(r"^\| .*", text[text.index("## Bad input") :], re.MULTILINE)[2:]
     assert len(rows) >= 20
     for row in rows:
@@ -71,7 +72,7 @@ async def _run_test(function: object) -> None:
 
 
 def test_workflow_and_tests_of_the_readme_pass(tmp_path: Path) -> None:
-    text = (Path(__file__).parents[3] / "README.md").read_text()
+    text = (PROJECT / "README.md").read_text()
     source, tests = (block.group(1) for block in BLOCK.finditer(text))
     (tmp_path / "greetings.py").write_text(source)
     (tmp_path / "test_greetings.py").write_text(tests)
@@ -81,8 +82,9 @@ def test_workflow_and_tests_of_the_readme_pass(tmp_path: Path) -> None:
 
 
 def test_first_test_of_the_guide_passes_in_a_folder_of_its_own(tmp_path: Path) -> None:
-    source, _, tests = (block.group(1) for block in BLOCK.finditer(TEXTS["README.md"]))
-    settings = re.search(r"^```toml\n(.*?)^```", TEXTS["README.md"], re.MULTILINE | re.DOTALL)
+    text = TEXTS[PROJECT / "docs/python/README.md"]
+    source, _, tests = (block.group(1) for block in BLOCK.finditer(text))
+    settings = re.search(r"^```toml\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     assert settings is not None
     (tmp_path / "greetings.py").write_text(source)
     (tmp_path / "test_greetings.py").write_text(tests)
