@@ -74,7 +74,7 @@ class Proof {
     if (--this.#steps < 0) return [{ loc, msg: UNDECIDED }]
     const [was, is] = [resolveRef(older, this.#older), resolveRef(newer, this.#newer)]
     if (is === true || was === false) return []
-    if (is === false) return [{ loc, msg: 'it is not taken any more' }]
+    if (is === false) return [{ loc, msg: 'it is no longer accepted' }]
     if (is === undefined || was === undefined) return [{ loc, msg: 'it refers to nothing' }]
     const key = `${this.#idOf(was)}:${this.#idOf(is)}`
     if (this.#assumedKeys.has(key)) return []

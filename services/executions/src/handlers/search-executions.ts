@@ -95,7 +95,7 @@ function decodeCursor({ cursor, by_finish, ascending }: SearchRequest): Cursor {
   if (!execution_id || !isCount(micros) || !isCount(count) || typeof isExact !== 'boolean')
     throw invalid("The cursor is malformed. Use 'next_cursor' of the page before.")
   if (wasByFinish !== by_finish || wasAscending !== ascending)
-    throw invalid('The cursor is of a list in another order. Start again without a cursor.')
+    throw invalid('The cursor belongs to a list in another order. Start again without a cursor.')
   return { micros, execution_id, count, isExact }
 }
 

@@ -26,7 +26,8 @@ export async function copyLog(
             join events e on e.execution_id = ${origin_id}::uuid and e.seq = kept.seq`)
       : 0,
   ])
-  if (copied < seqs.length) throw new Fault('conflict', 'The log of the origin was deleted.')
+  if (copied < seqs.length)
+    throw new Fault('conflict', 'The log of the origin was deleted; rerun the execution instead.')
 }
 
 /** The entries of a log without their values, in order; at most `limit`. */

@@ -39,11 +39,11 @@ export async function authorize(
     !rule?.acceptsExecutionTokens &&
     (rule || access === 'authenticated')
   )
-    throw new Fault('forbidden', 'Permission denied: an execution token does not serve here')
+    throw new Fault('forbidden', 'Permission denied: an execution token is not accepted here')
   if (request.caller.session && (rule || access === 'authenticated'))
     throw new Fault(
       'forbidden',
-      'Permission denied: a session token of a worker does not serve here',
+      'Permission denied: a session token of a worker is not accepted here',
     )
   if (access === 'authenticated') return undefined
   if (rule) return rule.authorize(request as AccessRequest<never>, deps)

@@ -30,7 +30,8 @@ export class ConsoleIdentities {
   }
 
   issue({ subject, issuer = '' }: Pick<Caller, 'subject' | 'issuer'>): string {
-    if (!this.#signer) throw new Fault('misconfigured', 'execution_token_secret is not set')
+    if (!this.#signer)
+      throw new Fault('misconfigured', '[svc.security].execution_token_secret is not set')
     const claims = { sub: subject, principal_issuer: issuer, exp: expiresIn(this.#lifetimeS) }
     return PREFIX + this.#signer.sign(claims)
   }

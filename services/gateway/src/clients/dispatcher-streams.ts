@@ -87,7 +87,7 @@ export class DispatcherStreams {
         this.#onWorkerLeft?.(owner.worker_name, proxy.generation)
       return
     }
-    throw unavailable('no dispatcher is within reach')
+    throw unavailable('no dispatcher can be reached; retry')
   }
 
   /** All dispatchers in turn, those that hang last. */

@@ -20,7 +20,7 @@ export function scheduledWorkflowOf(
     return { workflow_namespace, workflow_name }
   throw unprocessable({
     loc: ['body', workflow_namespace === undefined ? 'workflow_namespace' : 'workflow_name'],
-    msg: 'is no name of a workflow',
+    msg: 'is not the name of a workflow',
     type: 'value_error',
   })
 }

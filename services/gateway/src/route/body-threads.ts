@@ -110,7 +110,7 @@ export class BodyThreads implements BodyParser, InputValidator {
     }
     const onExit = () => {
       settle(false)
-      reject(unavailable('the body takes too much memory to check'))
+      reject(unavailable('the body takes too much memory to check; send a smaller one'))
     }
     this.#busy.add(worker)
     worker.on('message', onReply)

@@ -14,9 +14,12 @@ export function claimHolderOf(worker: WorkerIdentity, ctx: RequestContext, execu
       ? { worker_name, session_id }
       : { worker_name, session_id, claim_generation }
   if (execution.execution_id !== execution_id)
-    throw new Fault('forbidden', 'Permission denied: the execution token is of another execution')
+    throw new Fault(
+      'forbidden',
+      'Permission denied: the execution token belongs to another execution',
+    )
   if (claim_generation !== undefined && claim_generation !== execution.claim_generation)
-    throw new Fault('forbidden', 'Permission denied: the execution token is of another claim')
+    throw new Fault('forbidden', 'Permission denied: the execution token belongs to another claim')
   return { worker_name, session_id, claim_generation: execution.claim_generation }
 }
 
