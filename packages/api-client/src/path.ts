@@ -28,6 +28,7 @@ export class PathSegment {
 const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const WORKFLOW = /^[\p{L}\p{M}\p{N}._ -]{1,128}$/u
 const WORKER = /^[A-Za-z0-9._-]{1,128}$/
+const NAME = /^[^/\p{C}]{1,255}$/u
 const ID = /^[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$/
 /** Narrower than the grammar of names; a schedule whose name has one of these characters is reached by its id. */
 const SCHEDULE = /^[^\p{C}\p{Zl}\p{Zp}/\\%?#]{1,255}$/u
@@ -46,6 +47,8 @@ export function toExecutionId(text: string): PathSegment {
   return PathSegment.parse('execution id', ID, text)
 }
 
+export const toSecretName = (text: string) => PathSegment.parse('secret name', NAME, text)
+export const toViewName = (text: string) => PathSegment.parse('view name', NAME, text)
 export const toScheduleRef = (text: string) => PathSegment.parse('schedule id', SCHEDULE, text)
 
 /** Builds a path of constant text and checked, percent-encoded segments. */

@@ -1,4 +1,4 @@
-import { PathSegment, path } from '@windlass/api-client/path'
+import { path, toSecretName } from '@windlass/api-client/path'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { checkJson, elementsOf, membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
@@ -6,9 +6,6 @@ import { type Command, Failure, type ParsedArguments, UsageError } from '../comm
 import { parseList, readText } from '../input.ts'
 import { jsonOption, printJson, printMessage } from '../output.ts'
 import { deleteCommand } from './delete-command.ts'
-
-export const secretName = (text: string) =>
-  PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
 const MAX_DEPTH = 512
 
@@ -68,7 +65,7 @@ export const secretSet: Command = {
   },
   async run(parsed, context) {
     const [name = '', value = '-'] = parsed.args
-    secretName(name)
+    toSecretName(name)
     const text = await readText(value)
     const body = toJsonObject({
       name: quote(name),
@@ -94,7 +91,7 @@ export const secretGet: Command = {
     ...jsonOption,
   },
   async run(parsed, context) {
-    const route = path`/admin/secrets/${secretName(parsed.args[0] ?? '')}`
+    const route = path`/admin/secrets/${toSecretName(parsed.args[0] ?? '')}`
     const query = { version: parsed.options.previous ? 'previous' : undefined }
     const answer = await createApiCall(parsed, context)({ method: 'GET', path: route, query })
     const value = membersOf(answer)?.get('value') ?? ''
@@ -148,7 +145,7 @@ export const secretList: Command = {
 export const secretDelete = deleteCommand({
   words: 'secret delete',
   about: 'Delete a secret',
-  pathOf: (name) => path`/admin/secrets/${secretName(name)}`,
+  pathOf: (name) => path`/admin/secrets/${toSecretName(name)}`,
 })
 
 interface Batch {

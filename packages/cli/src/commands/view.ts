@@ -1,4 +1,4 @@
-import { PathSegment, path } from '@windlass/api-client/path'
+import { path, toViewName } from '@windlass/api-client/path'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { createApiCall, serverOptions } from '../api-call.ts'
@@ -6,8 +6,6 @@ import type { Command } from '../command.ts'
 import { printJson } from '../output.ts'
 import { deleteCommand } from './delete-command.ts'
 import { readCommand } from './read-command.ts'
-
-const viewName = (text: string) => PathSegment.parse('view name', /^[^/\p{C}]{1,255}$/u, text)
 
 export const viewList = readCommand({
   words: 'view list',
@@ -25,7 +23,7 @@ export const viewSave: Command = {
   async run(parsed, context) {
     const [name = '', screen = '', query = ''] = parsed.args
     const body = toJsonObject({ screen: quote(screen), query: quote(query) })
-    const request = { method: 'PUT', path: path`/me/views/${viewName(name)}`, body } as const
+    const request = { method: 'PUT', path: path`/me/views/${toViewName(name)}`, body } as const
     printJson(context, await createApiCall(parsed, context)(request))
     return 0
   },
@@ -34,5 +32,5 @@ export const viewSave: Command = {
 export const viewDelete = deleteCommand({
   words: 'view delete',
   about: 'Delete one of your saved views',
-  pathOf: (name) => path`/me/views/${viewName(name)}`,
+  pathOf: (name) => path`/me/views/${toViewName(name)}`,
 })

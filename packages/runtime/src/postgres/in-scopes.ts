@@ -6,7 +6,7 @@ import { type Sql, sql } from './sql.ts'
  */
 export const inScopes = (
   scopes: readonly { namespace: string; name: string }[],
-  { namespace, name }: { namespace: Sql; name: Sql },
+  { namespace, name } = { namespace: sql`workflow_namespace`, name: sql`workflow_name` },
 ): Sql => sql`
   exists (
     select from unnest(${scopes.map((scope) => scope.namespace)}::text[],

@@ -1,3 +1,5 @@
+import { CALL_CHANGES, type CallState, ENDED } from './timeline-calls.ts'
+
 /** An entry of a log with the digest of its value. */
 export interface DigestedEntry {
   seq: number
@@ -21,8 +23,6 @@ export interface ComparedCall {
   digest?: string
 }
 
-type CallState = 'running' | 'completed' | 'failed' | 'paused' | 'awaiting_approval' | 'rejected'
-
 export interface CallsDifference {
   same: number
   different: number
@@ -36,18 +36,7 @@ export interface CallsDifference {
   }
 }
 
-const STATES: Record<string, CallState> = {
-  TASK_STARTED: 'running',
-  TASK_RESUMED: 'running',
-  TASK_APPROVED: 'running',
-  TASK_COMPLETED: 'completed',
-  TASK_FAILED: 'failed',
-  TASK_FALLBACK_FAILED: 'failed',
-  TASK_PAUSED: 'paused',
-  TASK_AWAITING_APPROVAL: 'awaiting_approval',
-  TASK_REJECTED: 'rejected',
-}
-const ENDED: ReadonlySet<CallState> = new Set<CallState>(['completed', 'failed', 'rejected'])
+const STATES: Record<string, CallState> = { ...CALL_CHANGES, TASK_FALLBACK_FAILED: 'failed' }
 
 /** The calls of a log, by id, in the order of their first entries. */
 export function callsOf(entries: readonly DigestedEntry[]): Map<string, ComparedCall> {

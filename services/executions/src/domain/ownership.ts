@@ -142,7 +142,8 @@ function setClaimDeadline(execution: Execution, deadlineMs: number | undefined):
   return isClaimed ? { next: { ...execution }, events: [], deadlineMs } : unchanged(execution)
 }
 
-const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
+/** Outcome of a command that changes nothing. */
+export const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
 
 const cannotClaim = ({ execution_id, state }: Execution) =>
   conflict(`Cannot claim execution ${execution_id}: current state is ${state}`)

@@ -36,7 +36,7 @@ export const CALL_STATES = {
   awaiting_approval: 'a',
   rejected: 'x',
 } as const
-type CallState = keyof typeof CALL_STATES
+export type CallState = keyof typeof CALL_STATES
 
 interface CallEvent {
   seq: number
@@ -61,7 +61,8 @@ interface Call {
   isCompensated: boolean
 }
 
-const CALL_CHANGES: Record<string, CallState> = {
+/** State of a call after an entry of its log. */
+export const CALL_CHANGES: Record<string, CallState> = {
   TASK_STARTED: 'running',
   TASK_RESUMED: 'running',
   TASK_APPROVED: 'running',
@@ -72,7 +73,7 @@ const CALL_CHANGES: Record<string, CallState> = {
   TASK_REJECTED: 'rejected',
 }
 
-const HAS_ENDED: ReadonlySet<CallState> = new Set<CallState>(['completed', 'failed', 'rejected'])
+export const ENDED: ReadonlySet<CallState> = new Set<CallState>(['completed', 'failed', 'rejected'])
 
 /** Changes other than of its state that log entries make to a call. */
 const TRACES: Record<string, (call: Call, at: number) => void> = {
@@ -122,7 +123,7 @@ export class TimelineCalls {
     const state = CALL_CHANGES[event.type]
     if (!state) return
     call.state = state
-    call.end = HAS_ENDED.has(state) ? at : -1
+    call.end = ENDED.has(state) ? at : -1
   }
 
   #newCall({ type, name, source_id, seq }: CallEvent, at: number): Call {

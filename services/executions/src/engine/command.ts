@@ -22,6 +22,7 @@ import {
   type Offer,
   release,
   timeOut,
+  unchanged,
 } from '../domain/ownership.ts'
 import { park, type WakeCondition, wake } from '../domain/parking.ts'
 import type { NewExecution } from '../store/executions.ts'
@@ -160,8 +161,6 @@ function releaseOrPark(
     ? park(execution, command.park, context)
     : release(execution, command, context.limits)
 }
-
-const unchanged = (execution: Execution): Outcome => ({ next: execution, events: [] })
 
 /** Types of the events that client requests append under their own ids. */
 const REQUEST_EVENTS: Partial<Record<Command['kind'], string>> = {

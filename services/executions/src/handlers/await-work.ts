@@ -8,7 +8,7 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import type { WaitingDispatchers } from '../engine/waiters.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import { leaseAssignments, releaseIfLost, releaseUndelivered } from './lease.ts'
-import { readLeases } from './lease-answer.ts'
+import { NO_LEASES, readLeases } from './lease-answer.ts'
 
 const MAX_WAIT_MS = 5_000
 
@@ -29,7 +29,7 @@ export const createAwaitWorkHandler =
     const { signal, answerNow } = call
     const ms = Math.min(wait_ms, MAX_WAIT_MS)
     const { assignments, leased: created } = await waiters.wait(offers, ms, [signal, answerNow])
-    if (assignments.length + created.length === 0) return NOTHING
+    if (assignments.length + created.length === 0) return NO_LEASES
     const fromQueue = await leaseAssignments(writer, offers, assignments)
     const leased = [...created, ...fromQueue]
     const delivered = signal.aborted ? await releaseUndelivered(writer, leased) : leased
@@ -42,7 +42,5 @@ export const createAwaitWorkHandler =
     await releaseUndelivered(writer, remaining)
     if (fromQueue.length < assignments.length || remaining.length > 0)
       onUnleased(new Set(offers.flatMap(({ requirement_ids }) => requirement_ids)))
-    return { ...NOTHING, leases }
+    return { ...NO_LEASES, leases }
   }
-
-const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }

@@ -1,5 +1,5 @@
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
-import type { Lease } from '@windlass/proto/windlass/executions/v1/executions'
+import type { Lease, LeaseResponse } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution } from '../domain/execution.ts'
 import { toMessage } from '../domain/message.ts'
@@ -13,6 +13,8 @@ const MAX_ANSWER_BYTES = 24 * 1_048_576
 const FIRST_ROWS = 2
 /** Below it, the next read takes twice as many rows: almost all answers are small, and take few reads. */
 const SMALL_BYTES = 1_048_576
+
+export const NO_LEASES: LeaseResponse = { leases: [], loads: [], more: false }
 
 export interface LeasedRows {
   tokens: ExecutionTokens

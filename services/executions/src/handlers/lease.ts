@@ -93,7 +93,7 @@ import { NamespaceTurns } from '../engine/namespace-turns.ts'
 import { toCandidateWorker } from '../engine/offers.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
 import * as ready from '../store/ready.ts'
-import { readLeases } from './lease-answer.ts'
+import { NO_LEASES, readLeases } from './lease-answer.ts'
 
 const MAX_LEASES = 128
 
@@ -114,7 +114,7 @@ export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) =
   ): Promise<LeaseResponse> => {
     const requirementIds = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
     const maxLeases = Math.min(limit || MAX_LEASES, MAX_LEASES)
-    if (requirementIds.length === 0) return NOTHING
+    if (requirementIds.length === 0) return NO_LEASES
     const names = offers.map(({ worker_name }) => worker_name)
     const [queued, loads] = await Promise.all([
       ready.listQueued(db, {
@@ -131,11 +131,11 @@ export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) =
     const assignments = assign(queued.slice(0, maxLeases), workers)
     const namespaceOf = new Map(queued.map((one) => [one.execution_id, one.workflow_namespace]))
     turns.record(assignments.map(({ execution_id }) => namespaceOf.get(execution_id) ?? ''))
-    if (call.signal.aborted) return NOTHING
+    if (call.signal.aborted) return NO_LEASES
     const leased = await leaseAssignments(writer, offers, assignments)
     if (call.signal.aborted) {
       await releaseUndelivered(writer, leased)
-      return NOTHING
+      return NO_LEASES
     }
     releaseIfLost(writer, leased, call)
     const { leases, remaining } = await readLeases(db, writer.logs, { tokens, claimMs, leased })
@@ -149,8 +149,6 @@ export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) =
     }
   }
 }
-
-const NOTHING: LeaseResponse = { leases: [], loads: [], more: false }
 
 /** Submits a lease for each assignment. Returns the rows that were leased. */
 export async function leaseAssignments(

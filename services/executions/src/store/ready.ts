@@ -2,9 +2,8 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { QueuedWork } from '../domain/assign.ts'
 
-/** Requirements with queued work, by a skip scan: a requirement may have many thousands of rows. */
-export const listReadyRequirements = (db: Queries) =>
-  db.rows<{ requirement_id: string; body: string }>(sql`
+/** Part `ready` of a statement: ids of requirements with queued work, and a null. A skip scan: each may have many thousands of rows. */
+export const withReady = sql`
     with recursive ready as (
       (select requirement_id from executions where queued_at is not null
         order by requirement_id limit 1)
@@ -12,7 +11,12 @@ export const listReadyRequirements = (db: Queries) =>
       select (select e.requirement_id from executions e
                where e.queued_at is not null and e.requirement_id > ready.requirement_id
                order by e.requirement_id limit 1)
-        from ready where ready.requirement_id is not null)
+        from ready where ready.requirement_id is not null)`
+
+/** Requirements with queued work. */
+export const listReadyRequirements = (db: Queries) =>
+  db.rows<{ requirement_id: string; body: string }>(sql`
+    ${withReady}
     select requirement_id, body from ready join requirements using (requirement_id)`)
 
 /** An entry of the queue. */

@@ -1,6 +1,7 @@
 import type { Visibility } from '@windlass/domain/visibility'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { withReady } from './ready.ts'
 import { workflowsIn } from './search-plan.ts'
 import { isVisible } from './totals.ts'
 
@@ -89,14 +90,7 @@ export const MAX_REQUIREMENTS = 100
 /** Queues of requirements that have queued work that the caller may read, those of the oldest work first. */
 export const queueDepths = (db: Db, visible: Visibility) =>
   db.rows<QueueRow>(sql`
-    with recursive ready as (
-      (select requirement_id from executions where queued_at is not null
-        order by requirement_id limit 1)
-      union all
-      select (select e.requirement_id from executions e
-               where e.queued_at is not null and e.requirement_id > ready.requirement_id
-               order by e.requirement_id limit 1)
-        from ready where ready.requirement_id is not null),
+    ${withReady},
     recent as (
       select requirement_id, count(*) as created from executions
        where created_at >= now() - interval '1 minute' and ${isVisible(visible)} group by 1),

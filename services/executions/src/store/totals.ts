@@ -48,11 +48,9 @@ export interface ExecutionFilter {
   visible: Visibility
 }
 
-const OF_WORKFLOW = { namespace: sql`workflow_namespace`, name: sql`workflow_name` }
-
 /** Condition for rows of visible workflows; executions are never visible by their ids in a list. */
 export const isVisible = (visible: Visibility): Sql =>
-  visible.kind === 'all' ? sql`true` : inScopes(visible.workflows, OF_WORKFLOW)
+  visible.kind === 'all' ? sql`true` : inScopes(visible.workflows)
 
 /** Number of matching executions: a sum over the few rows of totals and of unfolded deltas. */
 export async function count(db: Queries, filter: ExecutionFilter): Promise<number> {

@@ -7,9 +7,8 @@ import type {
   KeyHolder,
 } from '@windlass/proto/windlass/identity/v1/principals'
 import type { RpcClient } from '@windlass/rpc/client'
-import { Fault } from '@windlass/runtime/faults'
 import type { ReadGeneration } from '../cache/generation-reader.ts'
-import { RefusedTokens } from '../cache/refused-tokens.ts'
+import { invalidToken, RefusedTokens } from '../cache/refused-tokens.ts'
 import { UsageReportingCache } from '../cache/usage-reporting-cache.ts'
 import type { Caller } from './caller.ts'
 
@@ -48,14 +47,14 @@ export function createApiKeyAuthenticator(
   const refusedTokens = new RefusedTokens(now)
   return async (token, address) => {
     const [, prefix] = API_KEY.exec(token) ?? []
-    if (prefix === undefined) throw refused()
+    if (prefix === undefined) throw invalidToken()
     const key = `${prefix} ${hashOf(token)}`
     // Only a key that is not cached: a cached one was checked, and hashing costs more than all else.
     const holder = await holders.get(key, () => refusedTokens.check(token, () => find(key)))
     const { account, expires_at } = holder
-    if (!isAllowedFrom(holder, address)) throw refused()
-    if (expires_at && Number(expires_at) <= now()) throw refused()
-    if (account?.principal?.type !== 'service_account') throw refused()
+    if (!isAllowedFrom(holder, address)) throw invalidToken()
+    if (expires_at && Number(expires_at) <= now()) throw invalidToken()
+    if (account?.principal?.type !== 'service_account') throw invalidToken()
     return { ...toCaller(account), key_prefix: prefix }
   }
 }
@@ -73,11 +72,9 @@ function isAllowedFrom(holder: KeyHolder, address: string): boolean {
 
 /** Converts an account to a caller; throws `unauthenticated` for a disabled one. */
 export function toCaller({ principal, permissions }: Account): Caller {
-  if (!principal?.enabled) throw refused()
+  if (!principal?.enabled) throw invalidToken()
   const { subject, external_issuer: issuer, roles } = principal
   return { subject, issuer, roles, permissions: onlyPermissions(permissions) }
 }
 
 const hashOf = (token: string) => createHash('sha256').update(token, 'utf8').digest('hex')
-
-const refused = () => new Fault('unauthenticated', 'Invalid or expired token')

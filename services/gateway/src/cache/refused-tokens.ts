@@ -24,10 +24,10 @@ export class RefusedTokens {
 
   /** Calls `lookUp` unless the token is known to be refused. Throws `unauthenticated` if it is. */
   async check<T>(token: string, lookUp: () => Promise<T>): Promise<T> {
-    if (HAS_CHECKSUM.test(token) && !mayBeGenuine(token)) throw refused()
+    if (HAS_CHECKSUM.test(token) && !mayBeGenuine(token)) throw invalidToken()
     const hash = createHash('sha256').update(token, 'utf8').digest('base64url')
     const refusedAt = this.#refusedAt.get(hash)
-    if (refusedAt !== undefined && this.#now() - refusedAt < KEEP_MS) throw refused()
+    if (refusedAt !== undefined && this.#now() - refusedAt < KEEP_MS) throw invalidToken()
     try {
       return await lookUp()
     } catch (error) {
@@ -44,4 +44,4 @@ export class RefusedTokens {
   }
 }
 
-const refused = () => new Fault('unauthenticated', 'Invalid or expired token')
+export const invalidToken = () => new Fault('unauthenticated', 'Invalid or expired token')

@@ -4,10 +4,12 @@ import type { Execution } from '@windlass/proto/windlass/executions/v1/execution
 import { invalid, notFound } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
 import { mayReadLog } from '../access/execution.ts'
 import { getInWorkflow } from '../access/execution-in-workflow.ts'
 import type { Quotas } from '../access/quotas.ts'
 import type { Caches } from '../cache/create-caches.ts'
+import type { RequestContext } from '../http/request-context.ts'
 import { type EventStreamDeps, eventStream, lastEventId } from '../live/event-stream.ts'
 import { changeAndWait } from '../live/wait-until-settled.ts'
 import { flag, integer } from '../route/fields.ts'
@@ -26,6 +28,24 @@ const linesQuery = {
   logs: flag.default(false),
   /** Lines with a greater `seq`: with `logs`, what a reader that reconnects has not got yet. */
   logs_after: integer({ min: 0 }).default(0),
+}
+
+interface Follow {
+  query: { detailed: boolean; logs: boolean; logs_after: number }
+  caller: Caller
+  ctx: RequestContext
+}
+
+/** Event stream of an execution, from Last-Event-ID on. */
+function streamOf(deps: Deps, execution: Execution, { query, caller, ctx }: Follow) {
+  const { execution_id, workflow_namespace } = execution
+  const afterSeq = lastEventId(ctx)
+  const onEnd = deps.quotas.takeStream(caller, workflow_namespace)
+  return eventStream(deps, {
+    ...{ execution_id, afterSeq, onEnd },
+    linesAfter: query.logs ? query.logs_after : undefined,
+    ...{ detailed: query.detailed, mayReadLog: () => true },
+  })
 }
 
 export const listExecutions = route('get', '/executions', {
@@ -88,13 +108,7 @@ export const getExecution = route('get', '/executions/{execution_id}', {
     const found = await deps.executions.get(execution_id)
     const execution = query.payloads === 'omit' ? withoutPayloads(found) : found
     if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
-    const afterSeq = lastEventId(ctx)
-    const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
-    return eventStream(deps, {
-      ...{ execution_id, afterSeq, onEnd },
-      linesAfter: query.logs ? query.logs_after : undefined,
-      ...{ detailed: query.detailed, mayReadLog: () => true },
-    })
+    return streamOf(deps, execution, { query, caller, ctx })
   },
 })
 
@@ -106,13 +120,7 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
   async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
     const execution = await deps.executions.find(execution_id)
     if (!execution) throw notFound('Execution', execution_id)
-    const afterSeq = lastEventId(ctx)
-    const onEnd = deps.quotas.takeStream(caller, execution.workflow_namespace)
-    return eventStream(deps, {
-      ...{ execution_id, afterSeq, onEnd },
-      linesAfter: query.logs ? query.logs_after : undefined,
-      ...{ detailed: query.detailed, mayReadLog: () => true },
-    })
+    return streamOf(deps, execution, { query, caller, ctx })
   },
 })
 

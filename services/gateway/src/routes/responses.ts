@@ -32,16 +32,7 @@ async function plainListView(
   const { limit, offset } = request
   const page = await executions.list({ ...request, visible: toVisibilityMessage(visible) })
   requireFiltered(page, visible)
-  const rows = page.executions.map((row) => ({
-    execution_id: row.execution_id,
-    workflow_id: row.workflow_id,
-    workflow_namespace: row.workflow_namespace,
-    workflow_name: row.workflow_name,
-    state: row.state,
-    worker_name: row.worker_name,
-    created_at: timeOf(row.created_at) ?? '',
-    updated_at: timeOf(row.updated_at) ?? '',
-  }))
+  const rows = page.executions.map(plainRowView)
   const total = { total: page.total, total_exact: true }
   return { executions: rows, ...total, limit, offset, next_cursor: null, cut: false }
 }
@@ -76,8 +67,8 @@ export async function listView(
   }
 }
 
-/** A row of a list. */
-export const rowView = (row: ExecutionRow): ListView['executions'][number] => ({
+/** Members of a row that services of every release have. */
+const plainRowView = (row: Execution | ExecutionRow) => ({
   execution_id: row.execution_id,
   workflow_id: row.workflow_id,
   workflow_namespace: row.workflow_namespace,
@@ -86,6 +77,11 @@ export const rowView = (row: ExecutionRow): ListView['executions'][number] => ({
   worker_name: row.worker_name,
   created_at: timeOf(row.created_at) ?? '',
   updated_at: timeOf(row.updated_at) ?? '',
+})
+
+/** A row of a list. */
+export const rowView = (row: ExecutionRow): ListView['executions'][number] => ({
+  ...plainRowView(row),
   workflow_version: row.workflow_version,
   queued_at: timeOf(row.queued_at),
   started_at: timeOf(row.started_at),
@@ -109,7 +105,9 @@ export const rowView = (row: ExecutionRow): ListView['executions'][number] => ({
  */
 export function requireFiltered({ filtered }: { filtered: boolean }, visible: Visibility): void {
   if (visible.kind === 'only' && !filtered)
-    throw unavailable('lists within a namespace require the upgrade of a service; retry')
+    throw unavailable(
+      'lists within a namespace require the upgrade of all replicas of a service; retry later',
+    )
 }
 
 /** RFC 3339 in UTC; null for an absent time. */

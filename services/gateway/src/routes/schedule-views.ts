@@ -17,6 +17,13 @@ const isName = (name: string) => scheduleNameOf(name) === name
 const account = text(255).nullish()
 const overlap = z.enum(OVERLAP_POLICIES)
 
+const changeable = {
+  description: text(4_096).nullish(),
+  input_data: kept.optional(),
+  run_as_service_account: account,
+  overlap: overlap.nullish(),
+}
+
 export const NewSchedule = z
   .strictObject({
     workflow_name: text(255),
@@ -29,20 +36,14 @@ export const NewSchedule = z
       (value) => value !== undefined && value.text !== 'null',
       'Field required',
     ),
-    description: text(4_096).nullish(),
-    input_data: kept.optional(),
-    run_as_service_account: account,
-    overlap: overlap.nullish(),
+    ...changeable,
   })
   .meta({ id: 'NewSchedule' })
 
 export const ScheduleChange = z
   .strictObject({
     schedule_config: config.optional(),
-    description: text(4_096).nullish(),
-    input_data: kept.optional(),
-    run_as_service_account: account,
-    overlap: overlap.nullish(),
+    ...changeable,
   })
   .meta({ id: 'ScheduleChange' })
 

@@ -14,27 +14,29 @@ const MAX_PERMISSIONS = 1_000
 const BUILT_IN = ['admin', 'operator', 'viewer', 'worker']
 const TYPES = ['user', 'service_account']
 
-const refused = (member: string, msg: string) =>
+/** Refusal of a member of the body: what it must be. */
+export const invalidMember = (member: string, msg: string) =>
   unprocessable({ loc: ['body', member], msg, type: 'value_error' })
 
 /** Name of a role or key. Throws `unprocessable` with the member. */
 export function parseName(member: string, name: string): string {
   if (!NAME.test(name) || name === '.' || name === '..')
-    throw refused(member, 'must be 1 to 128 letters, digits, dots, underscores or hyphens')
+    throw invalidMember(member, 'must be 1 to 128 letters, digits, dots, underscores or hyphens')
   return name
 }
 
 /** Name of a new role. Rejects names that differ from a built-in role in case only. */
 export function parseNewRoleName(member: string, name: string): string {
   const lower = name.toLowerCase()
-  if (lower !== name && BUILT_IN.includes(lower)) throw refused(member, `looks like '${lower}'`)
+  if (lower !== name && BUILT_IN.includes(lower))
+    throw invalidMember(member, `looks like '${lower}'`)
   return parseName(member, name)
 }
 
 /** Subject, issuer or display name, unchanged. Throws `unprocessable` with the member. */
 export function parsePrintable(member: string, text: string): string {
   if (!TEXT.test(text))
-    throw refused(member, 'must be 1 to 255 characters without control characters')
+    throw invalidMember(member, 'must be 1 to 255 characters without control characters')
   return text
 }
 
@@ -43,7 +45,7 @@ export const parseDisplayName = (text: string) =>
   parsePrintable('display_name', text.normalize('NFC'))
 
 export function parseType(type: string): string {
-  if (!TYPES.includes(type)) throw refused('type', "must be 'user' or 'service_account'")
+  if (!TYPES.includes(type)) throw invalidMember('type', "must be 'user' or 'service_account'")
   return type
 }
 

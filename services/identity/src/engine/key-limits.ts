@@ -1,8 +1,7 @@
 import { isNetwork } from '@windlass/domain/networks'
 import type { KeyLimits } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { unprocessable } from '@windlass/runtime/faults'
-import { parsePermissions } from '../domain/grants.ts'
+import { invalidMember, parsePermissions } from '../domain/grants.ts'
 
 /** The default and the longest lifetime of keys. */
 export type KeyLifetimes = Settings['security']['auth']['api_keys']
@@ -11,9 +10,6 @@ const MAX_DAYS = 36_500
 const MAX_PERMISSIONS = 100
 const MAX_NETWORKS = 20
 
-const refused = (member: string, msg: string) =>
-  unprocessable({ loc: ['body', member], msg, type: 'value_error' })
-
 /**
  * Lifetime of a new key in days; 0: the key does not expire. Without one the default applies, else the
  * maximum. Throws `unprocessable` for a longer one.
@@ -21,7 +17,7 @@ const refused = (member: string, msg: string) =>
 export function parseLifetime(days: number, lifetimes: KeyLifetimes): number {
   const { default_lifetime_days, max_lifetime_days } = lifetimes
   const max = max_lifetime_days || MAX_DAYS
-  if (days > max) throw refused('expires_in_days', `must be ${max} or less`)
+  if (days > max) throw invalidMember('expires_in_days', `must be ${max} or less`)
   if (days > 0) return days
   return Math.min(default_lifetime_days || max_lifetime_days, max)
 }
@@ -29,10 +25,11 @@ export function parseLifetime(days: number, lifetimes: KeyLifetimes): number {
 /** Limits in the form in which they are stored; undefined for none. Throws `unprocessable`, `invalid`. */
 export function parseLimits({ permissions, networks }: KeyLimits) {
   if (permissions.length > MAX_PERMISSIONS)
-    throw refused('permissions', `must be at most ${MAX_PERMISSIONS}`)
-  if (networks.length > MAX_NETWORKS) throw refused('networks', `must be at most ${MAX_NETWORKS}`)
+    throw invalidMember('permissions', `must be at most ${MAX_PERMISSIONS}`)
+  if (networks.length > MAX_NETWORKS)
+    throw invalidMember('networks', `must be at most ${MAX_NETWORKS}`)
   if (!networks.every(isNetwork))
-    throw refused('networks', 'must be addresses or networks such as 10.0.0.0/8')
+    throw invalidMember('networks', 'must be addresses or networks such as 10.0.0.0/8')
   return {
     permissions: permissions.length > 0 ? parsePermissions(permissions) : undefined,
     networks: networks.length > 0 ? [...new Set(networks)] : undefined,

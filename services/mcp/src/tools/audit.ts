@@ -1,12 +1,10 @@
 import { ArgumentError } from '@windlass/api-client/errors'
-import { PathSegment, path } from '@windlass/api-client/path'
+import { path, toSecretName } from '@windlass/api-client/path'
 import { AuditChainVerifier, type Head } from '@windlass/domain/audit'
 import { formatHead, parseHead, verifyPages } from '@windlass/domain/audit-pages'
 import { z } from 'zod'
 import { defineTool } from '../tool.ts'
 import { selectMembers } from './shared.ts'
-
-const secretName = (text: string) => PathSegment.parse('secret name', /^[^/\p{C}]{1,255}$/u, text)
 
 export const getSecretUses = defineTool({
   name: 'get_secret_uses',
@@ -15,7 +13,7 @@ export const getSecretUses = defineTool({
   args: { secret_name: z.string().describe('Name of the secret') },
   request: ({ secret_name }) => ({
     method: 'GET',
-    path: path`/admin/secrets/${secretName(secret_name)}/uses`,
+    path: path`/admin/secrets/${toSecretName(secret_name)}/uses`,
   }),
   ...selectMembers({
     ...{ workflows: z.array(z.unknown()), others: z.int() },

@@ -1,4 +1,4 @@
-import { PathSegment, path } from '@windlass/api-client/path'
+import { path, toViewName } from '@windlass/api-client/path'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
@@ -6,7 +6,6 @@ import { defineTool } from '../tool.ts'
 import { messageResult, selectMembers, wrapAs } from './shared.ts'
 
 const nameArg = { view_name: z.string().describe('Name of the view') }
-const toViewName = (text: string) => PathSegment.parse('view name', /^[^/\p{C}]{1,255}$/u, text)
 
 export const saveView = defineTool({
   name: 'save_view',

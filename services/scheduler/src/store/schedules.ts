@@ -3,7 +3,7 @@ import type { Visibility } from '@windlass/domain/visibility'
 import { parseId } from '@windlass/runtime/ids'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { inScopes } from '@windlass/runtime/postgres/in-scopes'
-import { sql } from '@windlass/runtime/postgres/sql'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { accountColumns } from './account-columns.ts'
 
 export interface ScheduleRow {
@@ -110,10 +110,13 @@ export async function list(db: Queries, filter: Filter) {
        and (${workflow_name} = '' or workflow_name = ${workflow_name})
        and (not ${active_only}::boolean or status = 'active')
        and ${isVisible(visible)}`
+  return page(db, matching, sql`order by created_at desc, id desc limit ${limit} offset ${offset}`)
+}
+
+/** Rows of one page, and the number of all that match. */
+async function page(db: Queries, matching: Sql, ofPage: Sql) {
   const [schedules, [count]] = await Promise.all([
-    db.rows<ScheduleRow>(sql`
-      select ${columns} ${matching}
-       order by created_at desc, id desc limit ${limit} offset ${offset}`),
+    db.rows<ScheduleRow>(sql`select ${columns} ${matching} ${ofPage}`),
     db.rows<{ total: number }>(sql`select count(*)::int as total ${matching}`),
   ])
   return { schedules, total: count?.total ?? 0 }
@@ -135,11 +138,9 @@ export async function countByOwner(db: Queries, { namespace, subject, issuer }: 
   return row ?? { of_principal: 0, in_namespace: 0 }
 }
 
-const OF_WORKFLOW = { namespace: sql`workflow_namespace`, name: sql`workflow_name` }
-
 function isVisible(visible: Visibility) {
   if (visible.kind === 'all') return sql`true`
-  return sql`(id = any(${visible.ids}::uuid[]) or ${inScopes(visible.workflows, OF_WORKFLOW)})`
+  return sql`(id = any(${visible.ids}::uuid[]) or ${inScopes(visible.workflows)})`
 }
 
 /**
@@ -151,13 +152,7 @@ export async function listUpcoming(db: Queries, visible: Visibility, limit: numb
     from schedules
      where status = 'active' and next_run_at is not null
        and ${isVisible(visible)}`
-  const [schedules, [count]] = await Promise.all([
-    db.rows<ScheduleRow>(
-      sql`select ${columns} ${matching} order by next_run_at, id limit ${limit}`,
-    ),
-    db.rows<{ total: number }>(sql`select count(*)::int as total ${matching}`),
-  ])
-  return { schedules, total: count?.total ?? 0 }
+  return page(db, matching, sql`order by next_run_at, id limit ${limit}`)
 }
 
 /** Stores the members that a caller or a new version can change. */
