@@ -18,6 +18,7 @@ import { REQUIREMENT_ID } from './seed-rows.ts'
 
 const LIMITS: Limits = { claimMs: 60_000, cancelMs: 60_000, maxAttempts: 3 }
 const CAPACITY = 1
+const UNLIMITED = 0
 
 test('a create that waits for the lock of a worker: has locked no row, also none without a lease', async () => {
   const db = await database()
@@ -34,19 +35,28 @@ test('a create that waits for the lock of a worker: has locked no row, also none
   expect([...written]).toEqual([leased.execution_id])
 })
 
-test('leases of queued rows that wait for the lock of a worker: have locked no row', async () => {
-  const db = await database()
-  const rows = [newExecution(), newExecution()]
-  await insertWithLeases(db, rows, [])
-  const leases = await leasesOf(db, rows)
-  const { writing } = await whileLocked(db, async () => {
-    const writing = writeIfUnchanged(db, leases)
-    await untilWaiting(db)
-    await db.rows(sql`select execution_id from executions for update nowait`)
-    return { writing }
-  })
-  expect((await writing).size).toBe(1) // the worker has one slot
-})
+// Without a limit nothing but the condition makes the statement wait: the load is not compared.
+test.each([
+  ['one queued row', 1, CAPACITY],
+  ['queued rows', 2, CAPACITY],
+  ['one queued row by a worker without a limit', 1, UNLIMITED],
+  ['queued rows by a worker without a limit', 2, UNLIMITED],
+])(
+  'a lease of %s that waits for the lock of the worker: has locked no row',
+  async (_, count, capacity) => {
+    const db = await database()
+    const rows = Array.from({ length: count }, newExecution)
+    await insertWithLeases(db, rows, [])
+    const leases = await leasesOf(db, rows, capacity)
+    const { writing } = await whileLocked(db, async () => {
+      const writing = writeIfUnchanged(db, leases)
+      await untilWaiting(db)
+      await db.rows(sql`select execution_id from executions for update nowait`)
+      return { writing }
+    })
+    expect((await writing).size).toBe(capacity === UNLIMITED ? count : CAPACITY)
+  },
+)
 
 test.each(['created', 'queued'] as const)(
   'a slot taken while the lease of a %s row waits for the lock: no lease',
@@ -103,15 +113,15 @@ const byId = (a: Row, b: Row) => (a.execution_id < b.execution_id ? -1 : 1)
 
 const leaseOf = (row: Row): ConditionalWrite => decided(newRow(row))
 
-async function leasesOf(db: Db, rows: readonly Row[]): Promise<ConditionalWrite[]> {
+async function leasesOf(db: Db, rows: readonly Row[], capacity = CAPACITY) {
   const ids = rows.map(({ execution_id }) => execution_id)
-  return (await readWithEvents(db, ids, [])).map((stored) => decided(stored))
+  return (await readWithEvents(db, ids, [])).map((stored) => decided(stored, capacity))
 }
 
-function decided(row: ReturnType<typeof newRow>): ConditionalWrite {
+function decided(row: ReturnType<typeof newRow>, capacity = CAPACITY): ConditionalWrite {
   const { execution_id } = row
   const offer = { worker_name: 'w1', session_id: 's', connection_generation: 1 }
-  const command = { kind: 'lease', offer, capacity: CAPACITY } as const
+  const command = { kind: 'lease', offer, capacity } as const
   const { write } = decideGroup({ row, known: [] }, [{ execution_id, command }], LIMITS)
   if (!write) throw new Error('no lease')
   return write

@@ -1,5 +1,5 @@
 import type { Db, Queries } from '@windlass/runtime/postgres/db'
-import { sql } from '@windlass/runtime/postgres/sql'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { Execution } from '../domain/execution.ts'
 import { forChange } from './columns.ts'
 import * as executions from './executions.ts'
@@ -122,15 +122,16 @@ function writeStatement(db: Queries, writes: Writes, workers: readonly string[] 
   const entries = writes.flatMap((write) => write.entries)
   const hasLeases = workers.length > 0
   const hasFreeSlot = sql`
-    and ${ready.isLocked} and (c.most_held is null or c.most_held >=
+    and (c.most_held is null or c.most_held >=
       coalesce((select used from held where held.worker_name = c.held_by), 0))`
+  const workersFirst = hasLeases ? sql`and ${ready.isLocked}` : sql``
   const isOrdered =
     writes.length > 1
       ? sql`and (e.execution_id in (select execution_id from locked)) is true`
-      : sql``
+      : workersFirst
   return db.rows<Id>(sql`
     with ${hasLeases ? sql`held as materialized (${ready.loadsUnderLock(workers)}),` : sql``}
-    ${writes.length > 1 ? sql`locked as (${lockedInOrder(writes, hasLeases)}),` : sql``}
+    ${writes.length > 1 ? sql`locked as (${lockedInOrder(writes, workersFirst)}),` : sql``}
     changed as (
       update executions e set ${executions.assignments} from ${executions.rowUpdates(writes)}
        where e.execution_id = c.execution_id and e.revision = c.old_revision
@@ -149,9 +150,9 @@ function writeStatement(db: Queries, writes: Writes, workers: readonly string[] 
 }
 
 /** Locks in id order first: an update locks rows in the order of its plan, so two updates could deadlock. */
-const lockedInOrder = (writes: Writes, hasLeases: boolean) => sql`
+const lockedInOrder = (writes: Writes, workersFirst: Sql) => sql`
   select execution_id from executions
-   where execution_id = any(${writes.map(idOf)}::uuid[]) ${hasLeases ? sql`and ${ready.isLocked}` : sql``}
+   where execution_id = any(${writes.map(idOf)}::uuid[]) ${workersFirst}
    order by execution_id for update`
 
 const idOf = ({ before }: ConditionalWrite) => before.execution_id
