@@ -121,10 +121,13 @@ export class MultiplexedStream {
   readonly #unary = new Set<() => void>()
   readonly #probe = new ReplicaProbe({
     isWaiting: () => this.#pending.size + this.#unary.size > 0,
+    isPolling: () => this.#unary.size === 0 && this.#pending.size === this.#longPolls,
     send: () => this.#send({ ...EMPTY_REQUEST, id: ++this.#lastId, path: PROBE_PATH }),
     onUnresponsive: () => this.#moveCalls(),
   })
   #lastId = 0
+  /** Number of pending calls that can be asked for an early answer. */
+  #longPolls = 0
   #isLeaving = false
   isOpen = false
   wasOpen = false
@@ -157,6 +160,7 @@ export class MultiplexedStream {
         signal?.removeEventListener('abort', onAbort)
         answerNow?.removeEventListener('abort', onAnswerNow)
         this.#pending.delete(id)
+        if (answerNow) this.#longPolls--
       }
       const abandon = (reason: Failure | Error) => {
         release()
@@ -174,6 +178,7 @@ export class MultiplexedStream {
       const timer = setTimeout(onDeadline, deadline - Date.now())
       signal?.addEventListener('abort', onAbort, { once: true })
       answerNow?.addEventListener('abort', onAnswerNow, { once: true })
+      if (answerNow) this.#longPolls++
       this.#pending.set(id, {
         resolve: (response) => {
           release()

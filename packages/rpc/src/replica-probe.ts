@@ -1,11 +1,15 @@
 /** Time without a message from the replica, while calls wait for it, before it is probed. */
 const QUIET_MS = 300
+/** The same while only long polls wait, for which silence is normal: each probe wakes two processes. */
+const LONG_POLL_QUIET_MS = 2_000
 /** Time for the answer to a probe. */
 const ANSWER_MS = 500
 
 export interface ReplicaProbeOptions {
   /** True while a call waits for this replica. */
   isWaiting(): boolean
+  /** True if none but long polls wait. */
+  isPolling(): boolean
   /** Sends a message that every replica answers at once. */
   send(): void
   /** Runs when a probe was not answered, and again each ANSWER_MS until the replica answers. */
@@ -16,13 +20,16 @@ export interface ReplicaProbeOptions {
  * Distinguishes a replica that hangs from a handler that takes long. A replica that sends nothing
  * while calls wait is probed; without an answer it is unresponsive until its next message. The
  * deadlines of the calls do not matter, so a long poll or a slow statement never makes a replica
- * unresponsive, and a suspended process is found after QUIET_MS + ANSWER_MS.
+ * unresponsive, and a suspended process is found after QUIET_MS + ANSWER_MS, or
+ * after LONG_POLL_QUIET_MS + ANSWER_MS if only long polls wait for it.
  */
 export class ReplicaProbe {
   readonly #options: ReplicaProbeOptions
   #isResponsive = true
   #receivedMs = 0
   #timer: NodeJS.Timeout | undefined
+  /** True while the timer is set for long polls only. */
+  #isLongPause = false
 
   constructor(options: ReplicaProbeOptions) {
     this.#options = options
@@ -34,7 +41,7 @@ export class ReplicaProbe {
 
   /** Records that a call was sent. */
   onSend(): void {
-    if (this.#timer) return
+    if (this.#timer && !(this.#isLongPause && !this.#options.isPolling())) return
     this.#receivedMs = performance.now()
     this.#schedule(() => this.#check(), QUIET_MS)
   }
@@ -59,9 +66,14 @@ export class ReplicaProbe {
   #check(): void {
     this.#timer = undefined
     if (!this.#options.isWaiting()) return
-    const quietMs = performance.now() - this.#receivedMs
-    if (quietMs < QUIET_MS) this.#schedule(() => this.#check(), QUIET_MS - quietMs)
-    else this.#probe()
+    const isPolling = this.#options.isPolling()
+    const leftMs =
+      this.#receivedMs + (isPolling ? LONG_POLL_QUIET_MS : QUIET_MS) - performance.now()
+    if (leftMs <= 0) this.#probe()
+    else {
+      this.#schedule(() => this.#check(), leftMs)
+      this.#isLongPause = isPolling
+    }
   }
 
   #probe(): void {
@@ -88,6 +100,7 @@ export class ReplicaProbe {
 
   #schedule(run: () => void, ms: number): void {
     clearTimeout(this.#timer)
+    this.#isLongPause = false
     this.#timer = setTimeout(run, ms)
     this.#timer.unref()
   }
