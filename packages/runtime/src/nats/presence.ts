@@ -16,6 +16,7 @@
  * process of an earlier release is not found; it polls, as it does after any lost message.
  */
 import { errors, type NatsConnection } from '@nats-io/transport-node'
+import { startSharedInterval } from '../process/shared-interval.ts'
 
 /** Time between two requests. */
 const PROBE_INTERVAL_MS = 1_000
@@ -34,7 +35,8 @@ export function presenceSubjectOf(subject: string): string {
 export class PresenceProbe {
   readonly #subject: string
   readonly #connectionOf: () => NatsConnection | undefined
-  #timer: NodeJS.Timeout | undefined
+  /** Ends the requests. */
+  readonly stop: () => void
   /** False until the first request: other processes are the exception, and they poll. */
   areOthersPresent = false
 
@@ -42,14 +44,8 @@ export class PresenceProbe {
   constructor(subject: string, connectionOf: () => NatsConnection | undefined) {
     this.#subject = subject
     this.#connectionOf = connectionOf
-    this.#timer = setInterval(() => void this.#probe(), PROBE_INTERVAL_MS)
-    this.#timer.unref()
+    this.stop = startSharedInterval(PROBE_INTERVAL_MS, () => void this.#probe())
     void this.#probe()
-  }
-
-  stop(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
   }
 
   async #probe(): Promise<void> {

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, test } from 'vitest'
-import { loop, pauseAfter } from './loop.ts'
+import { loop, pauseAfter, pauseUntilDue } from './loop.ts'
 
 const log = pino({ level: 'silent' })
 const options = { name: 'test', pauseMs: 60_000, log }
@@ -45,6 +45,16 @@ test.each([
   [60_000, [60_000, 60_000]],
 ])('failures in a loop with a pause of %i ms: longer pauses, up to 5 s', (pauseMs, pauses) => {
   expect(pauses.map((_, failures) => pauseAfter(failures, pauseMs))).toEqual(pauses)
+})
+
+test.each([
+  [0, 1_000, 1_000],
+  [1_200, 1_000, 800],
+  [1_999, 1_000, 1_001], // a timer that fired early
+  [3_600, 5_000, 1_400],
+  [7.5, 1, 0.5],
+])('at %s ms, with a pause of %s ms: the next round is after %s ms', (nowMs, pauseMs, expected) => {
+  expect(pauseUntilDue(nowMs, pauseMs)).toBe(expected)
 })
 
 test('stop during a round: waits for its end', async () => {

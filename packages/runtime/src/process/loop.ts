@@ -2,6 +2,8 @@ import type { Logger } from 'pino'
 import { loopRounds } from '../metrics/metrics.ts'
 
 const MAX_BACKOFF_MS = 5_000
+/** Timers can fire a little early: a round so close before its time counts as the one of that time. */
+const EARLY_MS = 5
 
 export interface Loop {
   /** Ends the pause. Any number of calls during a round cause one more round. */
@@ -23,9 +25,19 @@ export const pauseAfter = (failures: number, pauseMs: number): number =>
   Math.min(pauseMs * 2 ** Math.min(failures, 10), Math.max(pauseMs, MAX_BACKOFF_MS))
 
 /**
- * Repeats `work` with a pause between rounds until stopped. A round that answers true has more to do
- * and is followed by the next at once. A round that throws is logged and repeated after a growing
- * pause of at most five seconds, since what it needs may be available again at any time.
+ * Milliseconds until the next multiple of `pauseMs`: loops with the same pause, or a multiple of it, run in the same
+ * turn of the event loop, so that together they wake an idle process once.
+ */
+export const pauseUntilDue = (nowMs: number, pauseMs: number): number => {
+  const leftMs = pauseMs - (nowMs % pauseMs)
+  return leftMs < Math.min(EARLY_MS, pauseMs / 2) ? leftMs + pauseMs : leftMs
+}
+
+/**
+ * Repeats `work` with a pause between rounds until stopped: up to the next multiple of `pauseMs` on the clock of this
+ * process. A round that answers true has more to do and is followed by the next at once. A round that throws is
+ * logged and repeated after a growing pause of at most five seconds, since what it needs may be available again at
+ * any time.
  */
 export function loop(
   { name, pauseMs, log, wakeDelayMs = 0 }: LoopOptions,
@@ -44,6 +56,9 @@ export function loop(
         resolve()
       }
     })
+
+  const pause = () =>
+    failures === 0 ? pauseUntilDue(performance.now(), pauseMs) : pauseAfter(failures, pauseMs)
 
   const round = async (): Promise<boolean> => {
     try {
@@ -64,7 +79,7 @@ export function loop(
       isWoken = false
       if (await round()) continue
       if (stopping || (isWoken && failures === 0)) continue
-      await rest(pauseAfter(failures, pauseMs))
+      await rest(pause())
     }
   })()
 

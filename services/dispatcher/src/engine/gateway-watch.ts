@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { startSharedInterval } from '@windlass/runtime/process/shared-interval'
 
 const CHECK_MS = 250
 /** Four beats. */
@@ -33,8 +34,8 @@ export interface GatewayWatchOptions {
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
   readonly #gateways = new Map<string, BeatingGateway>()
-  /** Runs while there are gateways. */
-  #timer: NodeJS.Timeout | undefined
+  /** Ends the checks; present while there are gateways. */
+  #stopChecks: (() => void) | undefined
   #checkedMs = 0
 
   constructor(options: GatewayWatchOptions) {
@@ -42,8 +43,8 @@ export class GatewayWatch {
   }
 
   stop(): void {
-    clearInterval(this.#timer)
-    this.#timer = undefined
+    this.#stopChecks?.()
+    this.#stopChecks = undefined
   }
 
   /** True while the beats of this gateway are missing. */
@@ -82,10 +83,9 @@ export class GatewayWatch {
   }
 
   #start(): void {
-    if (this.#timer) return
+    if (this.#stopChecks) return
     this.#checkedMs = performance.now()
-    this.#timer = setInterval(() => this.#check(), CHECK_MS)
-    this.#timer.unref()
+    this.#stopChecks = startSharedInterval(CHECK_MS, () => this.#check())
   }
 
   #recover(gateway: BeatingGateway): void {

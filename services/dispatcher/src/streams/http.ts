@@ -11,6 +11,7 @@ import type { AddressInfo } from 'node:net'
 import { plainNameOf } from '@windlass/domain/names'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Logger } from '@windlass/runtime/process/log'
+import { startSharedInterval } from '@windlass/runtime/process/shared-interval'
 import { PING } from '../domain/frame.ts'
 import type { GatewayWatch } from '../engine/gateway-watch.ts'
 
@@ -106,8 +107,7 @@ function sendBeats(response: ServerResponse, server: Server): void {
   response.writeHead(200, { 'Content-Type': 'text/plain' })
   response.write('.')
   const beat = () => (server.listening ? response.write('.') : response.end())
-  const timer = setInterval(beat, BEAT_MS)
-  response.on('close', () => clearInterval(timer))
+  response.on('close', startSharedInterval(BEAT_MS, beat))
 }
 
 const unknownWorker = (name: string) => `Worker '${name}' not found`

@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http'
+import { startSharedInterval } from '@windlass/runtime/process/shared-interval'
 import { StallWatch } from '@windlass/runtime/process/stall-watch'
 
 /** Also the interval of our beats. */
@@ -33,7 +34,7 @@ export interface AcknowledgedStream {
 export class DispatcherWatch {
   readonly #open: () => ClientRequest
   readonly #onHung: () => void
-  readonly #timer: NodeJS.Timeout
+  readonly #stopChecks: () => void
   readonly #stalls = new StallWatch()
   #reconnecting: NodeJS.Timeout | undefined
   #request: ClientRequest | undefined
@@ -47,8 +48,7 @@ export class DispatcherWatch {
   constructor(open: () => ClientRequest, onHung: () => void) {
     this.#open = open
     this.#onHung = onHung
-    this.#timer = setInterval(() => this.#check(), CHECK_MS)
-    this.#timer.unref()
+    this.#stopChecks = startSharedInterval(CHECK_MS, () => this.#check())
     this.#connect()
   }
 
@@ -73,7 +73,7 @@ export class DispatcherWatch {
   }
 
   stop(): void {
-    clearInterval(this.#timer)
+    this.#stopChecks()
     this.#stalls.stop()
     clearTimeout(this.#reconnecting)
     this.#request?.removeAllListeners('close').destroy()
