@@ -54,7 +54,7 @@ export const writerConflicts = counter('windlass_writer_conflicts_total', {
   help: 'Rows that another process changed between the decision and the write; their commands are decided again under locks.',
 })
 export const relayLag = gauge('windlass_relay_lag_seconds', {
-  help: 'Age of the oldest terminal event that has not been published yet. Each replica reports the same.',
+  help: 'Age of the oldest terminal event behind the cursor of the relay, which passes those that it does not publish every 5 s. Each replica reports the same.',
 })
 export const waitingDispatchers = gauge('windlass_waiting_dispatchers', {
   help: 'Dispatchers that wait for work in a long poll at this replica.',

@@ -12,6 +12,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { openObjectStore } from '@windlass/runtime/object-store/open-object-store'
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
+import type { Execution } from './domain/execution.ts'
 import { createNotifier } from './engine/notify.ts'
 import { QueueQuota } from './engine/queue-quota.ts'
 import { WaitingDispatchers } from './engine/waiters.ts'
@@ -59,9 +60,11 @@ export async function start(settings: Settings, runtime: Runtime) {
   })
   startLoop('fold totals', POLL_INTERVAL_MS, () => totals.fold(db))
   const waiters = new WaitingDispatchers()
-  const onFinished = (ids: readonly string[]) => {
-    relay.wake()
-    wakeUps.onChanged(ids)
+  const onFinished = (finished: readonly Execution[]) => {
+    // The other events are not published: the poll moves the cursor past them.
+    if (finished.some(({ schedule_id }) => schedule_id)) relay.wake()
+    const nested = finished.filter(({ parent_id }) => parent_id)
+    if (nested.length > 0) wakeUps.onChanged(nested.map(({ execution_id }) => execution_id))
   }
   teardown.add('metrics', observeQueue(db, waiters))
   const onChildrenDue = (ids: readonly string[]) => cancels.onChanged(ids)

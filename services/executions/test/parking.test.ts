@@ -1,9 +1,10 @@
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { QueueService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
+import { sql } from '@windlass/runtime/postgres/sql'
 import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { cancel, get, run, setup, submit, worker } from './executions-fixture.ts'
+import { cancel, get, keepActive, run, setup, submit, worker } from './executions-fixture.ts'
 import { claimed, leasedIds, park } from './parking-fixture.ts'
 
 const HANG_MS = 60_000
@@ -59,6 +60,27 @@ test('parked for executions: the end of one of them queues it, at every replica'
   await expect
     .poll(async () => await leasedIds(w), { timeout: HANG_MS, interval: 50 })
     .toEqual([parent])
+})
+
+test('a nested run ends while no poll can run: its parent is woken', {
+  timeout: HANG_MS,
+}, async () => {
+  const { client, db } = await setup()
+  const { w, ids } = await claimed(client)
+  const [parent = ''] = ids
+  const { execution_id: child } = await run(client, { parent_id: parent, depth: 1 })
+  await w.lease()
+  await w.claim(child)
+  await park(client, w, parent, { wake_on: [child] })
+  await db.tx(async (tx) => {
+    await tx.rows(sql`select pg_advisory_xact_lock(hashtext(current_schema() || '.wake'))`)
+    const stop = keepActive(tx)
+    await w.report(child, 'COMPLETED')
+    await expect
+      .poll(async () => await leasedIds(w), { timeout: HANG_MS, interval: 50 })
+      .toEqual([parent])
+    stop()
+  })
 })
 
 test('an awaited execution has ended already: queued at once', async () => {

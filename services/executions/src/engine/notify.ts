@@ -14,7 +14,7 @@ interface NotifyDeps {
   bus: Bus
   waiters: WaitingDispatchers
   /** Called with the executions whose logs got their terminal events. */
-  onFinished(execution_ids: readonly string[]): void
+  onFinished(executions: readonly Execution[]): void
   /** Called with the parents whose nested runs may have to be cancelled. */
   onChildrenDue(parent_ids: readonly string[]): void
 }
@@ -39,7 +39,7 @@ function announce({ bus, onFinished, onChildrenDue }: NotifyDeps, committed: Com
   for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
     notifyCancelDue(bus, held_by, execution_id)
   const finished = committed.filter(hasTerminalEvent)
-  if (finished.length > 0) onFinished(finished.map(({ after }) => after.execution_id))
+  if (finished.length > 0) onFinished(finished.map(({ after }) => after))
   const parents = committed.flatMap(parentOfDueChildren)
   if (parents.length > 0) onChildrenDue(parents)
 }

@@ -1,5 +1,5 @@
 /**
- * The relay: publishes the terminal events of the log to JetStream.
+ * The relay: publishes terminal events of the log to JetStream, those of executions that a schedule started.
  *
  * Problem
  *
@@ -22,7 +22,8 @@
  *   begin
  *     pg_try_advisory_xact_lock        another replica has it: done
  *     entries after the cursor, below pg_snapshot_xmin, in order, at most BATCH
- *     publish them, wait for all acknowledgements         message id <execution_id>:<seq>
+ *     publish those of scheduled executions, wait for all acknowledgements
+ *                                                         message id <execution_id>:<seq>
  *     move the cursor behind the last one
  *   commit                             without a flush: a lost move repeats events
  *
@@ -39,7 +40,7 @@
  *
  * Guarantees
  *
- *   - Every committed terminal event is published at least once. A crash after publishing and before
+ *   - Every committed terminal event of a scheduled execution is published at least once. A crash after publishing and before
  *     the commit repeats a batch under the same message ids, and JetStream and the consumers drop them.
  *     A crash of PostgreSQL may undo moves of the cursor of the last second, with the same effect.
  *   - Events are published in the order of xid, by one replica at a time.
@@ -50,11 +51,13 @@
  *   - Promptness. A transaction that stays open anywhere in the database stops the relay at its xid
  *     until it ends. Consumers treat an event as a wake-up and read the state, and poll for the rest.
  *   - Other event types: followers of a log are notified on core NATS (engine/notify.ts), best effort.
+ *   - Ends of executions that no schedule started: the scheduler, the only consumer, ignores them in every
+ *     release. To publish, store, deliver and acknowledge each of them cost about a tenth of an execution.
  *
  * Cost
  *
  * The partial index `events_to_publish` holds terminal events only, so a round reads what it publishes.
- * The loop runs 100 ms after a commit with a terminal event and every 5 s: a transaction and a round trip
+ * The loop runs 100 ms after the end of a scheduled execution and every 5 s: a transaction and a round trip
  * to JetStream for each event alone cost more than the event (2026-11-21). While NATS is unreachable no
  * transaction is begun: a relay that waited 10 s for acknowledgements held its lock that long (2026-11-22).
  *
@@ -80,7 +83,8 @@ export async function relayTerminalEvents(db: Db, bus: Bus): Promise<boolean> {
     const finished = await cursor.listAfterCursor(tx, NAME, BATCH)
     const last = finished.at(-1)
     if (!last) return false
-    await bus.publishDurable(finished.map(toFinishedMessage))
+    const scheduled = finished.filter(({ schedule_id }) => schedule_id)
+    if (scheduled.length > 0) await bus.publishDurable(scheduled.map(toFinishedMessage))
     await Promise.all([cursor.commitWithoutFlush(tx), cursor.moveCursor(tx, NAME, last)])
     return finished.length === BATCH
   })
@@ -88,8 +92,7 @@ export async function relayTerminalEvents(db: Db, bus: Bus): Promise<boolean> {
 
 function toFinishedMessage(row: cursor.FinishedExecution) {
   const { execution_id, seq, state, workflow_namespace, workflow_name, schedule_id = '' } = row
-  // Consumers do nothing for an execution that no schedule has started: not worth a span.
-  const traceparent = schedule_id ? row.traceparent : undefined
+  const { traceparent } = row
   return toDurableMessage(
     'executions',
     execution_id,

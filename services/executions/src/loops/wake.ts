@@ -12,7 +12,8 @@
  *   park     locks the parent and the awaited rows in the order of ids; an awaited row that has ended
  *            leaves the parent queued; otherwise commits the conditions with the parked row
  *   end      is written without any regard to conditions
- *   prompt   the replica that committed an end looks up its conditions some 20 ms later (follow-ends.ts)
+ *   prompt   the replica that committed the end of a nested run looks up its conditions some 20 ms later
+ *            (follow-ends.ts); others have none, unless a worker waits for an execution that it did not start
  *   poll     a cursor behind the terminal events of the log (follow-ends.ts) finds every end once
  *            more, also those of replicas that died after their commit
  *
@@ -26,7 +27,7 @@
  *
  * Wake-ups by time are deadlines of rows (sweep.ts).
  *
- * Cost: one indexed query for each 20 ms in which executions end, none for waiting.
+ * Cost: one indexed query for each 20 ms in which nested runs end, none for waiting.
  *
  * Rejected
  *

@@ -16,7 +16,7 @@ export const readQueueByRequirement = (db: Queries) =>
       from executions where queued_at is not null
      group by requirement_id order by executions desc, requirement_id`)
 
-/** Age in seconds of the oldest terminal event behind the relay's cursor; absent: all are published. */
+/** Age in seconds of the oldest terminal event behind the relay's cursor; absent: it has passed all. */
 export const readRelayLag = (db: Queries) =>
   db.maybe<{ lag_s: number }>(sql`
     select extract(epoch from clock_timestamp() - x.updated_at)::float8 as lag_s
