@@ -300,7 +300,9 @@ class FakeServer:
         sent = request.headers.get(GENERATION)
         is_stale = sent not in {None, str(stored.generation)}
         if stored.worker != request.match_info["name"] or stored.state in TERMINAL or is_stale:
-            return web.json_response({"detail": "stale-claim: not yours"}, status=409)
+            detail = f"Cannot claim execution {stored.execution_id}: "
+            detail += f"current state is {stored.state}"
+            return web.json_response({"detail": detail}, status=409)
         self._mark_claimed(stored)
         headers = {GENERATION: str(stored.generation), "X-Svc-Attempt": str(1 + stored.crashes)}
         if token := stored.renewals.pop(0) if stored.renewals else None:

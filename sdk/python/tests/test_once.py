@@ -185,6 +185,65 @@ async def test_execution_that_the_server_does_not_have_ends_the_worker(
     assert f"the server has no execution {'0' * 32}" in text
 
 
+@pytest.mark.parametrize("state", ["COMPLETED", "FAILED", "CANCELLED"])
+async def test_execution_that_has_ended_ends_the_worker_and_says_so(
+    server: FakeServer,
+    stored: StoredExecution,
+    processes: list[asyncio.subprocess.Process],
+    state: str,
+) -> None:
+    stored.state = state
+    process = await start(server, processes, "--once", stored.execution_id, is_connected=False)
+    code, text = await end(process)
+    assert code == 1
+    assert f"execution {stored.execution_id} is {state}: it has ended" in text
+    assert f"POST /executions/{stored.execution_id}/rerun" in text
+    assert "WORKFLOW_STARTED" not in stored.types()
+
+
+@pytest.mark.parametrize(
+    ("state", "advice"),
+    [
+        ("CREATED", "/explain says why it is not assigned to this worker"),
+        ("PAUSED", "waiting until it is resumed"),
+        ("RUNNING", "another worker has it: waiting until that one ends"),
+    ],
+)
+async def test_execution_that_is_not_assigned_yet_is_awaited_with_what_to_do(
+    server: FakeServer,
+    stored: StoredExecution,
+    processes: list[asyncio.subprocess.Process],
+    state: str,
+    advice: str,
+) -> None:
+    stored.state = state
+    process = await start(server, processes, "--once", stored.execution_id)
+    assert process.stdout is not None
+    text = ""
+    while advice not in text:
+        text += (await asyncio.wait_for(process.stdout.readline(), 20)).decode()
+    assert f"execution {stored.execution_id} is {state}" in text
+    assert process.returncode is None
+    stored.state = "SCHEDULED"
+    server.dispatch(stored)
+    code, _ = await end(process)
+    assert (code, stored.state) == (0, "COMPLETED")
+
+
+async def test_execution_that_ends_elsewhere_while_awaited_ends_the_worker(
+    server: FakeServer, stored: StoredExecution, processes: list[asyncio.subprocess.Process]
+) -> None:
+    stored.state = "RUNNING"
+    process = await start(server, processes, "--once", stored.execution_id)
+    assert process.stdout is not None
+    while b"is RUNNING" not in await asyncio.wait_for(process.stdout.readline(), 20):
+        pass
+    stored.state = "CANCELLED"
+    code, text = await end(process)
+    assert code == 1
+    assert f"execution {stored.execution_id} is CANCELLED: it has ended" in text
+
+
 async def test_refused_registration_ends_the_worker(
     server: FakeServer, stored: StoredExecution, processes: list[asyncio.subprocess.Process]
 ) -> None:

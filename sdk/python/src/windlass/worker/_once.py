@@ -14,10 +14,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import re
 import signal
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -37,6 +39,14 @@ from windlass.worker._worker import Worker
 from windlass.worker._worker_context import WorkerContext
 
 log = logging.getLogger("windlass.worker")
+
+# Between two questions for the state of an execution that has not been assigned, in seconds.
+FIND_EVERY_S = 5.0
+
+# The server names the state of an execution that it refuses to give to this worker.
+_STATE = re.compile(r"current state is ([A-Z_]+)")
+_ENDED = frozenset({"COMPLETED", "FAILED", "CANCELLED"})
+_QUEUED = frozenset({"CREATED", "RESUMING", "SCHEDULED", "RESUME_SCHEDULED"})
 
 # States in which the run has ended as the code wanted it.
 _SETTLED = frozenset({"completed", "failed", "cancelled", "paused"})
@@ -130,6 +140,7 @@ class SingleExecution(Executions):
     def __init__(self, context: WorkerContext, end: Callable[[int], None]) -> None:
         super().__init__(context)
         self._end = end
+        self._has_begun = asyncio.Event()
         self.on_end = self._on_end
 
     def find(self) -> None:
@@ -139,6 +150,8 @@ class SingleExecution(Executions):
     def accept(self, assignment: Assignment, is_delayed: bool = False) -> None:
         """Runs the execution, or releases another one."""
         is_wanted = assignment.execution_id == self._settings.once
+        if is_wanted:
+            self._has_begun.set()
         if is_wanted and self._has_text(assignment.source):
             super().accept(assignment, is_delayed)
             return
@@ -164,16 +177,50 @@ class SingleExecution(Executions):
         return False
 
     async def _find(self) -> None:
+        """Tells what the execution waits for, each time that it changes, until it is assigned."""
         execution_id = str(self._settings.once)
         log.info("waiting for execution %s: it must be queued, or resumed", execution_id)
+        told = ""
+        while not self._has_begun.is_set():
+            state = await self._ask_state(execution_id)
+            if self._has_begun.is_set():
+                return
+            if state in _ENDED:
+                message = "execution %s is %s: it has ended and does not run again; start another"
+                message += " one, or repeat it with POST /executions/%s/rerun, and pass its id"
+                log.error(message, execution_id, state, execution_id)
+                self._end(1)
+                return
+            if state and state != told:
+                log.warning("execution %s is %s; %s", execution_id, state, self._advise(state))
+                told = state
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._has_begun.wait(), FIND_EVERY_S)
+
+    async def _ask_state(self, execution_id: str) -> str:
+        """Returns the state, or an empty text if it is not known or the worker has ended."""
         try:
+            # The only question for a state that the session of a worker may ask. It is refused
+            # unless the execution is assigned to this worker, whose frame is then on its way.
             await self._api.claim(execution_id)
         except Refused as refused:
             if refused.status == 404:
                 log.error("the server has no execution %s", execution_id)
+                self._has_begun.set()
                 self._end(1)
+            found = _STATE.search(refused.detail)
+            return found[1] if found else ""
         except Unavailable as error:
             log.warning("failed to look for execution %s: %s", execution_id, error)
+        return ""
+
+    def _advise(self, state: str) -> str:
+        if state == "PAUSED":
+            return "waiting until it is resumed"
+        if state in _QUEUED:
+            path = f"/executions/{self._settings.once}/explain"
+            return f"GET {path} says why it is not assigned to this worker"
+        return "another worker has it: waiting until that one ends or releases it"
 
     def _on_end(self, execution: Execution) -> None:
         log.info("execution %s is %s", execution.execution_id, execution.outcome)
