@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import runpy
+import signal
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from windlass import (
     ExecutionContext,
+    as_completed,
     call,
     current,
     now,
@@ -291,3 +296,111 @@ async def test_workflow_that_depends_on_the_clock_or_on_random_numbers_is_named(
         with pytest.raises(AssertionError, match=r"step_.* at .*test_testing\.py:\d+ is not in"):
             await assert_deterministic(bad)
     await assert_deterministic(good)
+
+
+@task
+async def visit(city: str) -> int:
+    charges.append(1)
+    return len(city)
+
+
+@workflow
+async def visits_a_set(ctx: ExecutionContext[list[str]]) -> int:
+    return sum([await visit(city) for city in set(ctx.input)])
+
+
+@workflow
+async def visits_in_order(ctx: ExecutionContext[list[str]]) -> int:
+    print("between the lines of the answer")  # noqa: T201
+    total = sum([await visit(city) for city in sorted(set(ctx.input))])
+    await sleep(timedelta(days=1))
+    return total
+
+
+CITIES = ["Oslo", "Rome", "Lima", "Quito", "Seoul"]
+
+
+async def test_order_of_a_set_does_not_survive_a_crash_with_another_hash_seed() -> None:
+    with pytest.raises(
+        AssertionError,
+        match=r"a crash after event \d+ changes the execution in a process with another hash seed: "
+        r"the call visit_.* at .*test_testing\.py:\d+ is not in the log",
+    ) as error:
+        await assert_survives_crashes(visits_a_set, CITIES)
+    assert "PYTHONHASHSEED=" in str(error.value)
+    assert "<- crash" in str(error.value)
+    # Within one process, the order is always the same.
+    report = await assert_survives_crashes(visits_a_set, CITIES, hash_seeds=())
+    assert report.hash_seeds == 0
+
+
+async def test_order_of_a_set_is_not_deterministic() -> None:
+    with pytest.raises(AssertionError, match=r"hash seed, the call visit_.*\.py:\d+ is not"):
+        await assert_deterministic(visits_a_set, CITIES)
+    await assert_deterministic(visits_a_set, CITIES, hash_seeds=())
+
+
+async def test_sorted_set_survives_with_other_hash_seeds_where_no_task_runs() -> None:
+    report = await assert_survives_crashes(visits_in_order, CITIES)
+    assert report.hash_seeds == 2
+    await assert_deterministic(visits_in_order, CITIES)
+    report = await assert_survives_crashes(kills, hash_seeds=[1, 2, 3])
+    assert report.hash_seeds == 3
+
+
+@task
+async def kills_the_process() -> None:
+    if os.environ.get("PYTHONHASHSEED") in {"1", "2", "3"}:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@workflow
+async def kills(ctx: ExecutionContext[Any]) -> None:
+    await kills_the_process()
+
+
+async def test_workflow_of_a_function_is_not_found_by_other_processes() -> None:
+    @workflow
+    async def local(ctx: ExecutionContext[list[str]]) -> int:
+        return sum([await visit(city) for city in set(ctx.input)])
+
+    assert (await assert_survives_crashes(local, CITIES)).hash_seeds == 0
+
+
+async def test_workflow_that_another_process_cannot_import_is_an_assertion_error(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "only_here.py"
+    file.write_text(
+        "import os\n"
+        "from windlass import workflow\n"
+        "if 'PYTHONHASHSEED' in os.environ:\n"
+        "    raise LookupError('not here')\n"
+        "@workflow\n"
+        "async def echo(ctx): return ctx.input\n"
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("PYTHONHASHSEED", raising=False)
+        names = runpy.run_path(str(file), run_name="only_here")
+        with pytest.raises(AssertionError, match=r"hash_seeds=\(\) leaves this out[\s\S]*not here"):
+            await assert_survives_crashes(names["echo"])
+        assert (await assert_survives_crashes(names["echo"], hash_seeds=())).cuts == 3
+
+
+@workflow
+async def takes_the_first(ctx: ExecutionContext[Any]) -> int:
+    calls = [sleep(1), sleep(2), visit("Lima"), visit("Rome")]
+    async for done in as_completed(calls, limit=1):
+        await done
+        break
+    return 1
+
+
+async def test_call_that_is_made_and_never_started_is_no_difference(engine: Engine) -> None:
+    run = await engine.start(takes_the_first)
+    await engine.advance(10)
+    assert run.result() == 1
+    assert "visit" not in {event.name for event in run.events}
+    await assert_deterministic(takes_the_first)
+    report = await assert_survives_crashes(takes_the_first)
+    assert report.hash_seeds == 2

@@ -9,6 +9,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from windlass._run import current_scope, require_scope
@@ -24,10 +25,12 @@ def start_branches(calls: Sequence[Awaitable[Any]], limit: int) -> list[Branch]:
     branches: list[Branch] = [
         asyncio.ensure_future(_branch(call, n, slots)) for n, call in enumerate(calls)
     ]
-    for branch in branches:
+    for branch, call in zip(branches, calls, strict=True):
         # Reads the exception of each branch, or asyncio would warn about unretrieved exceptions.
         # Further failures are recorded in the log.
         branch.add_done_callback(_error)
+        # A branch that ends before its turn has not awaited its call, which is no mistake then.
+        branch.add_done_callback(partial(_close, call))
     return branches
 
 
@@ -120,6 +123,10 @@ async def _branch(call: Awaitable[Any], number: int, slots: asyncio.Semaphore) -
 
 def _error(branch: Branch) -> BaseException | None:
     return asyncio.CancelledError() if branch.cancelled() else branch.exception()
+
+
+def _close(call: Any, _: Branch) -> None:
+    close_unawaited([call])
 
 
 def _is_unawaited(awaitable: Any) -> bool:

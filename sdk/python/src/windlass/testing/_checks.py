@@ -16,6 +16,7 @@ from windlass.domain.events import ExecutionEvent
 from windlass.domain.events import ExecutionEventType as E
 from windlass.output_storage import parse_reference
 from windlass.testing._engine import START, Engine, Execution
+from windlass.testing._other_seeds import OtherSeeds
 from windlass.workflow import Workflow
 
 Setup = Callable[[Engine], object]
@@ -24,15 +25,25 @@ Setup = Callable[[Engine], object]
 STEP = timedelta(days=10_000)
 MAX_STEPS = 50
 
+# Two texts of a set keep their order under about half of all seeds.
+HASH_SEEDS = (1, 2)
+
 _OUTCOMES = {E.TASK_COMPLETED, E.TASK_FAILED, E.TASK_FALLBACK_FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class CrashReport:
-    """Result of `assert_survives_crashes`: the number of cuts and of events in the log."""
+    """Result of `assert_survives_crashes`.
+
+    Attributes:
+        cuts: number of places at which the execution was cut.
+        events: number of events in the log of the uninterrupted execution.
+        hash_seeds: number of other hash seeds with which every beginning of the log was replayed.
+    """
 
     cuts: int
     events: int
+    hash_seeds: int = 0
 
 
 @dataclass(slots=True)
@@ -42,6 +53,9 @@ class _Pass:
     events: list[ExecutionEvent]
     output: Any
     bodies: Counter[str]
+    input: Any
+    # Ids of the calls that the code has made, also of those that were never awaited.
+    created: set[str]
 
 
 async def assert_survives_crashes(
@@ -50,6 +64,7 @@ async def assert_survives_crashes(
     *,
     resumes: Sequence[Any] = (),
     setup: Setup | None = None,
+    hash_seeds: Sequence[int] = HASH_SEEDS,
 ) -> CrashReport:
     """Cuts the execution after every event and continues each time in a fresh engine.
 
@@ -58,13 +73,29 @@ async def assert_survives_crashes(
     uninterrupted execution: a call whose outcome was recorded must not run again. Raises
     AssertionError with the cut and both timelines. `resumes` are the bodies for the pauses in their
     order; approvals are given. `setup` prepares each engine: secrets, mocks, sub-workflows.
+
+    Every beginning of the log is also replayed in one new process for each of `hash_seeds`, where
+    sets of texts have another order: each call that the replay makes must be one of the
+    uninterrupted execution, and those in the log must come first. Tasks do not run there. A
+    workflow that is defined inside of a function is not found there; `hash_seeds` of the report
+    is then 0.
     """
     whole = await _run(workflow, input, resumes, setup, [])
-    for cut in range(len(whole.events) + 1):
-        prefix = whole.events[:cut]
-        continued = await _run(workflow, input, resumes, setup, prefix)
-        _compare(whole, continued, cut)
-    return CrashReport(len(whole.events) + 1, len(whole.events))
+    others = OtherSeeds(workflow, whole.input, whole.events, whole.created, hash_seeds)
+    try:
+        for cut in range(len(whole.events) + 1):
+            prefix = whole.events[:cut]
+            continued = await _run(workflow, input, resumes, setup, prefix)
+            _compare(whole, continued, cut)
+        if different := await others.find_difference():
+            cut, message = different
+            raise AssertionError(
+                f"a crash after event {cut} changes the execution in a process with another hash "
+                f"seed: {message}\nuninterrupted:\n{_timeline(whole.events, cut)}"
+            )
+    finally:
+        await others.cancel()
+    return CrashReport(len(whole.events) + 1, len(whole.events), others.count)
 
 
 async def assert_deterministic(
@@ -73,15 +104,16 @@ async def assert_deterministic(
     *,
     resumes: Sequence[Any] = (),
     setup: Setup | None = None,
+    hash_seeds: Sequence[int] = HASH_SEEDS,
 ) -> None:
-    """Replays a finished execution at another time, with other random numbers.
+    """Replays a finished execution at another time, with other random numbers and hash seeds.
 
-    Every call that the replay makes must be in the log. Raises AssertionError that names the line
-    of the first call that is not: its arguments depend on the clock, on random numbers or on
-    something else outside the log. Put this into a task.
+    Every call that the replay makes must be one of the first run. Raises AssertionError that names
+    the line of the first call that is not: its arguments depend on the clock, on random numbers, on
+    the order of a set or on something else outside the log. Put this into a task. For `hash_seeds`,
+    see `assert_survives_crashes`.
     """
     whole = await _run(workflow, input, resumes, setup, [])
-    recorded = {event.source_id for event in whole.events if event.type.startswith("TASK_")}
     calls: list[tuple[str, str]] = []
     state = random.getstate()
     random.seed("another seed")
@@ -98,12 +130,18 @@ async def assert_deterministic(
     finally:
         random.setstate(state)
     for call_id, place in calls:
-        if call_id not in recorded:
+        if call_id not in whole.created:
             raise AssertionError(
                 f"the call {call_id} at {place} is not in the log of an earlier run: its name or "
                 "arguments depend on the time, on random numbers or on other state outside the "
                 "log; compute them in a task"
             )
+    others = OtherSeeds(workflow, whole.input, whole.events, whole.created, hash_seeds)
+    if different := await others.find_difference():
+        raise AssertionError(
+            f"in a process with another hash seed, {different[1]}: its calls depend on the order "
+            "of a set or on other state of the process; sort it, or compute it in a task"
+        )
 
 
 async def _run(
@@ -114,6 +152,7 @@ async def _run(
     prefix: Sequence[ExecutionEvent],
 ) -> _Pass:
     bodies: Counter[str] = Counter()
+    created: set[str] = set()
     # The other worker continues when the last event was recorded.
     start = datetime.fromisoformat(prefix[-1].time) if prefix else START
     with Engine(start=start) as engine:
@@ -121,7 +160,10 @@ async def _run(
         def on_body(call_id: str) -> None:
             bodies[call_id] += 1
 
-        engine.environment = replace(engine.environment, on_body=on_body)
+        def on_call(call_id: str, _: str) -> None:
+            created.add(call_id)
+
+        engine.environment = replace(engine.environment, on_body=on_body, on_call=on_call)
         if setup:
             setup(engine)
         execution = await _finish(engine, workflow, input, resumes, prefix)
@@ -129,7 +171,7 @@ async def _run(
             raise AssertionError(
                 f"after a crash behind event {len(prefix)}: {execution.pause_output['message']}"
             )
-        return _Pass(execution.events, execution.output, bodies)
+        return _Pass(execution.events, execution.output, bodies, execution.input, created)
 
 
 async def _finish(

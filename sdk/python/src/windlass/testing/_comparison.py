@@ -33,7 +33,8 @@ from windlass.workflow import Workflow
 # Virtual time for timers of the workflow's own, such as `asyncio.sleep`.
 TIMERS = timedelta(hours=1)
 
-_SETTLED = {E.WORKFLOW_PAUSED, E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED, E.WORKFLOW_CANCELLED}
+# Types of the events with which a run ends.
+SETTLED = {E.WORKFLOW_PAUSED, E.WORKFLOW_COMPLETED, E.WORKFLOW_FAILED, E.WORKFLOW_CANCELLED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,7 @@ async def compare(workflow: Workflow[Any, Any], exported: Mapping[str, Any]) -> 
         execution_id, state = str(exported["execution_id"]), str(exported["state"])
     except (KeyError, TypeError) as error:
         raise ValueError(f"this is not an exported execution with its log: {error!r}") from error
-    last = events[-1] if events and events[-1].type in _SETTLED else None
+    last = events[-1] if events and events[-1].type in SETTLED else None
     log = events[:-1] if last else events
     frontier: list[str] = []
     is_closing = False
