@@ -8,9 +8,11 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import windlass
 from reference_sources import CASES, Case
 from reference_sources_more import MORE_CASES
 from windlass import ExecutionContext, compat, workflow
@@ -70,6 +72,26 @@ def test_module_of_the_server_or_of_helpers_is_refused_naming_the_replacement(
 def test_name_of_an_absent_module_is_refused_naming_the_replacement() -> None:
     with pytest.raises(ImportError, match="create_schedule_manager does not exist here"):
         exec("from flux import create_schedule_manager")
+
+
+def test_module_of_the_alias_is_bound_by_every_form_of_import() -> None:
+    compat.install()
+    names: dict[str, Any] = {}
+    exec(
+        "import flux.tasks.graph as graph, flux.routing as routing, flux.domain.schedule\n"
+        "import flux.tasks\n"
+        "from flux import domain, tasks\n"
+        "from flux.tasks import pause",
+        names,
+    )
+    assert names["graph"].Graph is names["tasks"].Graph is windlass.Graph
+    assert names["tasks"].graph is names["flux"].tasks.graph is names["graph"]
+    assert names["tasks"] is names["flux"].tasks
+    assert names["domain"].schedule.cron is names["flux"].domain.schedule.cron is windlass.cron
+    assert names["routing"].InputRef is windlass.routing.Input
+    # The task, and not the module of the same name.
+    assert importlib.import_module("flux.tasks.pause").pause is names["pause"] is windlass.pause
+    assert names["tasks"].pause is windlass.pause
 
 
 def test_importing_compat_in_a_script_gives_the_alias(tmp_path: Path) -> None:

@@ -161,5 +161,7 @@ class AliasPackage(ModuleType):
         return getattr(self._ours, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if not (isinstance(value, ModuleType) and hasattr(self._ours, name)):
-            super().__setattr__(name, value)
+        ours = getattr(self._ours, name, None)
+        if isinstance(value, ModuleType) and ours is not None and not isinstance(ours, ModuleType):
+            return  # a task, whose module has the same name
+        super().__setattr__(name, value)
