@@ -114,8 +114,8 @@ VALUES = {
     "nan": "NaN",
     "lock": "$.rows[1]",
     "generator": "$.rows[1]",
-    "cycle": "contains itself",
-    "600 levels": "nested too deeply",
+    "cycle": "$.rows[1][0]: the value contains itself",
+    "600 levels": "$.rows[1][0][0]",
     "100 MB": "100000",
 }
 EXCEPTIONS = {

@@ -126,16 +126,37 @@ def test_nan_and_infinite_numbers_are_rejected(value: Any) -> None:
         encode(value)
 
 
-def test_value_that_contains_itself_is_rejected() -> None:
-    value: list[Any] = []
+class Owner:
+    def __init__(self) -> None:
+        self.same = [1, 2]
+        self.again = self.same
+        self.owner: Any = None
+
+
+def test_value_that_contains_itself_is_rejected_with_the_place() -> None:
+    value: list[Any] = [1]
     value.append(value)
-    with pytest.raises(UnserializableError, match="contains itself"):
-        encode(value)
+    with pytest.raises(
+        UnserializableError, match=r"^\$\.rows\[0\]\[1\]: the value contains itself"
+    ):
+        encode({"rows": [value]})
+    owner = Owner()
+    assert loads(encode(owner)) == {"same": [1, 2], "again": [1, 2], "owner": None}
+    owner.owner = [owner]
+    with pytest.raises(UnserializableError, match=r"^\$\.owner\[0\]: the value contains itself"):
+        encode(owner)
+
+
+def test_number_that_json_lacks_is_found_behind_an_argument_that_is_shown_as_text() -> None:
+    with pytest.raises(UnserializableError, match=r"^\$\[1\]: JSON has no NaN"):
+        encode_for_display([threading.Lock(), float("nan")])
 
 
 def test_512_levels_are_encoded_and_100000_levels_are_rejected() -> None:
     assert loads(encode(_nested(512))) == _nested(512)
-    with pytest.raises(UnserializableError, match="too deeply"):
+    with pytest.raises(
+        UnserializableError, match=r"^\$(\[0\]){66}.*…: .* too deeply .* 512 levels"
+    ):
         encode(_nested(100_000))
 
 

@@ -24,7 +24,7 @@ quote_json = encode_basestring_ascii
 # The server accepts inputs of 512 levels; the other 8 are for the members of events around them.
 MAX_LEVELS = 520
 
-TOO_DEEP = "the value is nested too deeply for JSON"
+TOO_DEEP = "the value is nested too deeply for JSON; at most 512 levels are recorded"
 
 
 def encode(value: Any) -> str:
@@ -49,12 +49,13 @@ def _encode(value: Any, compact: Encoder, form: Callable[[Any], Any]) -> str:
             text = compact.encode(value)
         except (TypeError, RecursionError):  # a key that JSON lacks, or too many levels
             text = compact.encode(_to_plain(value, form))
-    except (TypeError, ValueError) as error:
-        raise UnserializableError(message=_describe_refusal(value, error)) from error
-    except RecursionError as error:
-        raise UnserializableError(message=TOO_DEEP) from error
+    except (TypeError, ValueError, RecursionError) as error:
+        reason = TOO_DEEP if isinstance(error, RecursionError) else str(error)
+        message = find_refused(value, form, MAX_LEVELS, TOO_DEEP) or reason
+        raise UnserializableError(message=message) from error
     if _count_levels(text) > MAX_LEVELS:
-        raise UnserializableError(message=TOO_DEEP)
+        message = find_refused(value, form, MAX_LEVELS, TOO_DEEP) or TOO_DEEP
+        raise UnserializableError(message=message)
     return text
 
 
@@ -232,9 +233,3 @@ def _to_key(key: Any) -> str:
     if isinstance(key, timedelta | bytes):
         return _to_key(to_json_form(key))
     return str(key)
-
-
-def _describe_refusal(value: Any, error: Exception) -> str:
-    if "Circular reference" in str(error):
-        return "the value contains itself, which JSON cannot represent"
-    return find_refused(value) or str(error)

@@ -74,27 +74,43 @@ def to_display_form(value: Any) -> Any:
         return str(value)
 
 
-def find_refused(value: Any) -> str | None:
+def find_refused(value: Any, form: Encode, max_levels: int, too_deep: str) -> str | None:
     """Returns the place and reason of the first part that has no JSON form, or None.
 
-    Places are written as in `$.rows[3].blob`.
+    Places are written as in `$.rows[3].blob`. `form` converts as `to_json_form`.
     """
-    todo: list[tuple[str, Any]] = [("$", value)]
+    todo: list[tuple[str, Any, int]] = [("$", value, 0)]
+    # The containers around the current part, which may not be among its own parts.
+    around: list[Any] = []
     while todo:
-        place, item = todo.pop()
-        container = item
+        place, part, level = todo.pop()
+        del around[level:]
+        item = container = part
         try:
             while not isinstance(item, _PLAIN):
-                item = container = to_json_form(container)
+                item = container = form(container)
         except Exception as error:
-            return f"{place}: {error}"
+            return f"{_shorten(place)}: {error}"
         if isinstance(item, float) and item - item != 0:
-            return f"{place}: JSON has no NaN and no infinite numbers; use None or a string instead"
+            reason = "JSON has no NaN and no infinite numbers; use None or a string instead"
+            return f"{_shorten(place)}: {reason}"
+        if not isinstance(item, dict | list | tuple):
+            continue
+        if any(part is container for container in around):
+            return f"{_shorten(place)}: the value contains itself, which JSON cannot represent"
+        if level == max_levels:
+            return f"{_shorten(place)}: {too_deep}"
+        around.append(part)
         if is_object(item):
-            todo += reversed([(f"{place}.{key}", part) for key, part in item.items()])
-        elif isinstance(item, list | tuple):
-            todo += reversed([(f"{place}[{n}]", part) for n, part in enumerate(container)])
+            parts = [(f"{place}.{key}", each, level + 1) for key, each in item.items()]
+        else:
+            parts = [(f"{place}[{n}]", each, level + 1) for n, each in enumerate(container)]
+        todo += reversed(parts)
     return None
+
+
+def _shorten(place: str) -> str:
+    return place if len(place) <= MAX_PLACE else f"{place[:MAX_PLACE]}…"
 
 
 def _to_list(value: AbstractSet[Any]) -> list[Any]:
@@ -117,6 +133,9 @@ _FORMS: tuple[tuple[type | tuple[type, ...], Encode], ...] = (
     (Mapping, dict),
     ((deque, Sequence), list),
 )
+
+# Of the place of a value in a message, in characters.
+MAX_PLACE = 200
 
 _PLAIN = (str, int, float, type(None), dict, list, tuple)
 
