@@ -43,7 +43,7 @@ def test_all_options_are_read(tmp_path: Path) -> None:
         *["--name", "w", "--server-url", "https://here:1/", "--max-concurrent", "3"],
         *["--ca-file", "/ca", "--client-cert", "/cert", "--client-key", "/key"],
         *["--label", "zone=a", "--label", "expression=a=b", "--drain-timeout", "1.5"],
-        *["--task-processes", "1"],
+        *["--task-processes", "1", "--interceptor", "a:one", "--interceptor", "b:two"],
         *[
             "--stream-idle-timeout",
             "9",
@@ -66,6 +66,7 @@ def test_all_options_are_read(tmp_path: Path) -> None:
         client_cert="/cert",
         client_key="/key",
         children=2,
+        interceptors=("a:one", "b:two"),
     )
     assert token("--bootstrap-token-file", str(tmp_path / "token")) == "from-file"
     assert token("--bootstrap-token", "said") == "said"

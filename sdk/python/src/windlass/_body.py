@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from datetime import timedelta
 from functools import partial
@@ -20,6 +20,7 @@ from windlass.errors import (
     PauseRequested,
     is_group,
 )
+from windlass.interceptors import Interceptor, intercept
 
 
 async def run_body(
@@ -30,15 +31,19 @@ async def run_body(
     timeout_s: float = 0,
     *,
     in_process: bool = False,
+    interceptors: Sequence[Interceptor] = (),
 ) -> Any:
     """Runs `func` and returns its result; `timeout_s` of 0 means no timeout.
 
-    `in_process` runs it in a process of the pool instead of a thread.
+    `in_process` runs it in a process of the pool instead of a thread. The timeout includes the time
+    of the interceptors.
 
     Raises ExecutionTimeoutError after `timeout_s` seconds. A CancelledError that does not cancel
     the run itself, and any other BaseException of user code, is raised as ExecutionError.
     """
     call = _call_in_process if in_process else _call
+    if interceptors:
+        call = partial(_call_intercepted, call, interceptors)
     token = current_scope.set(scope)
     try:
         if not timeout_s:
@@ -93,6 +98,16 @@ async def _call(func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[s
     else:
         result = await _call_in_thread(partial(func, *args, **kwargs))
     return await maybe_awaitable(result)
+
+
+async def _call_intercepted(
+    call: Callable[..., Awaitable[Any]],
+    interceptors: Sequence[Interceptor],
+    func: Callable[..., Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> Any:
+    return await intercept(interceptors, partial(call, func, args, kwargs))
 
 
 async def _call_in_process(

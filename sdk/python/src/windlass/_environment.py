@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from windlass._cache import ResultCache, TaskCache
+from windlass.interceptors import Interceptor
 
 
 def _now() -> datetime:
@@ -68,6 +69,7 @@ class Environment:
         hold: is awaited before a call without a recorded outcome runs, unless the call only awaits
             others, as `parallel` does. A replay that must not run anything new never returns.
         processes: returns the pool for tasks with the option `process`.
+        interceptors: functions around each attempt of a task and each body; the first is outermost.
     """
 
     clock: Callable[[], datetime] = _now
@@ -81,3 +83,4 @@ class Environment:
     on_body: Callable[[str], None] = _ignore
     hold: Callable[[str], Awaitable[None]] | None = None
     processes: Callable[[], ProcessPool] = _find_pool
+    interceptors: Sequence[Interceptor] = ()

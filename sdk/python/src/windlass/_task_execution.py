@@ -267,6 +267,10 @@ class TaskExecution:
     def _restore(self, failure: Mapping[str, Any]) -> ExecutionError:
         return restore_failure(failure, getattr(self.func, "__globals__", {}))
 
+    @property
+    def _is_of_sdk(self) -> bool:
+        return str(getattr(self.func, "__module__", "")).startswith("windlass.")
+
     async def _run_body(
         self,
         func: Callable[..., Any],
@@ -296,6 +300,7 @@ class TaskExecution:
             scope,
             self.options.timeout,
             in_process=self.options.process and func is self.func,
+            interceptors=() if self._is_of_sdk else environment.interceptors,
         )
 
     async def _resolve_injected(self) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import update_wrapper
+from functools import partial, update_wrapper
 from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
 from unicodedata import normalize
 
@@ -32,6 +32,7 @@ from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.resource_request import ResourceRequest
 from windlass.domain.schedule import Schedule
 from windlass.errors import ExecutionTimeoutError
+from windlass.interceptors import intercept
 from windlass.output_storage import OutputStorage, parse_reference
 from windlass.routing import Score
 
@@ -194,7 +195,8 @@ class Workflow(Generic[I, O_co]):
         run.guard.mode = self.on_mismatch
         run.is_strict = self.durability == "strict"
         context.input = self.decode_input(context.input)
-        output = await self._run_in_time(context)
+        proceed = partial(self._run_in_time, context)
+        output = await intercept(run.environment.interceptors, proceed)
         if self.output_storage is None:
             return output
         store = self.output_storage.store

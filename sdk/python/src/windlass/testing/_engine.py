@@ -31,6 +31,7 @@ from windlass.domain.events import ExecutionEventType as E
 from windlass.domain.execution_context import ExecutionContext
 from windlass.domain.state import ExecutionState
 from windlass.errors import ExecutionError
+from windlass.interceptors import Interceptor
 from windlass.task import Task
 from windlass.testing._services import EngineServices, MemoryCache
 from windlass.testing._virtual_loop import VirtualLoop
@@ -270,7 +271,8 @@ class Engine:
 
     With `park_after` (seconds or a timedelta), executions that wait longer are parked as on a
     server: their run ends, and another one continues from the log when the wait is over. An engine
-    that `is_interactive` waits for the network and for threads as long as they take.
+    that `is_interactive` waits for the network and for threads as long as they take. For
+    `interceptors`, see `windlass.interceptors`.
     """
 
     def __init__(
@@ -280,6 +282,7 @@ class Engine:
         seed: int | None = 0,
         park_after: float | timedelta | None = None,
         is_interactive: bool = False,
+        interceptors: Sequence[Interceptor] = (),
     ) -> None:
         self.park_after_s = None if park_after is None else to_seconds("park_after", park_after)
         self.secrets: dict[str, Any] = {}
@@ -302,6 +305,7 @@ class Engine:
             uuid4=self._uuid4,
             cache=MemoryCache(),
             bodies=self._bodies,
+            interceptors=interceptors,
         )
 
     def __enter__(self) -> Engine:

@@ -25,6 +25,7 @@ from windlass._environment import Environment
 from windlass._parking import WakeCondition
 from windlass._run import Run
 from windlass._trace import SpanRecord, Trace, parse_traceparent
+from windlass.interceptors import load_interceptor
 from windlass.worker._child_services import ChildServices
 from windlass.worker._frames import (
     MAX_PARENT_FRAME_BYTES,
@@ -110,7 +111,8 @@ class Child(Reception):
         self._environment = Environment(
             processes=TaskProcesses(
                 settings["task_processes"], settings["log_level"], settings["log_format"], None
-            )
+            ),
+            interceptors=[load_interceptor(reference) for reference in settings["interceptors"]],
         )
         self._decoder = FrameDecoder(MAX_PARENT_FRAME_BYTES)
         self._runs: dict[int, ChildRun] = {}

@@ -125,6 +125,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
         pass_env=tuple(arguments.pass_env),
         path=tuple(arguments.path),
         preload=tuple(arguments.preload),
+        interceptors=tuple(arguments.interceptor),
         log_level=arguments.log_level,
         log_format=arguments.log_format,
         capture_logs=not arguments.no_capture_logs,

@@ -174,6 +174,12 @@ OPTIONS = (
     ),
     Option("path", "folder in which workflows find modules", "FOLDER", is_list=True),
     Option("preload", "module to import before processes start", "MODULE", is_list=True),
+    Option(
+        "interceptor",
+        "asynchronous function around each attempt of a task and each body of a workflow",
+        "MODULE:FUNCTION",
+        is_list=True,
+    ),
     Option("bootstrap_token", f"or the variable {TOKEN_VARIABLE}", "TOKEN", is_local=True),
     Option("bootstrap_token_file", "file that holds the token", "PATH"),
     Option(

@@ -13,6 +13,7 @@ from windlass._capture import Capture
 from windlass._environment import Environment
 from windlass._parking import WakeCondition
 from windlass._run import Run
+from windlass.interceptors import load_interceptor
 from windlass.worker._confine import scrub_environment
 from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim
@@ -56,6 +57,11 @@ class LocalRunner:
                 await asyncio.to_thread(importlib.import_module, name)
             except Exception as error:
                 raise RunnerFailed(f"--preload {name}: {error!r}") from error
+        try:
+            interceptors = [load_interceptor(name) for name in self._settings.interceptors]
+        except ValueError as error:
+            raise RunnerFailed(str(error)) from error
+        self._environment = Environment(processes=self._processes, interceptors=interceptors)
         if self._settings.capture_logs:
             self._end_capture = _capture.install()
         self._user_loop.start()

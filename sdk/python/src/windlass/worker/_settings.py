@@ -40,6 +40,8 @@ class Settings:
     # Folders for imports of workflows, and modules that are imported before children start.
     path: Sequence[str] = ()
     preload: Sequence[str] = ()
+    # Functions `module:name` around what workflows run; the first is outermost.
+    interceptors: Sequence[str] = ()
     log_level: str = "info"
     # `text` or `json`.
     log_format: str = "text"

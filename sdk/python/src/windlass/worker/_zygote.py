@@ -23,6 +23,7 @@ from contextlib import suppress
 from typing import Any
 
 from windlass import compat
+from windlass.interceptors import load_interceptor
 from windlass.worker._child import run_child
 from windlass.worker._confine import end_with_parent, prefer_for_oom_kill
 from windlass.worker._logging import configure
@@ -54,6 +55,13 @@ def main(arguments: list[str]) -> int:
         except BaseException as error:
             print(f"windlass worker: failed to preload {name}: {error!r}", file=sys.stderr)  # noqa: T201
             return PRELOAD_FAILED
+    try:
+        # Imported here, so that children share the memory, and a wrong one ends the worker.
+        for reference in settings["interceptors"]:
+            load_interceptor(reference)
+    except ValueError as error:
+        print(f"windlass worker: {error}", file=sys.stderr)  # noqa: T201
+        return PRELOAD_FAILED
     gc.collect()
     gc.freeze()
     control.sendall(NOTICE.pack(0, os.getpid(), STARTED))

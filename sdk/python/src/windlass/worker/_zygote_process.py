@@ -88,6 +88,7 @@ class ZygoteProcess:
             "log_format": self._settings.log_format,
             "path": list(self._settings.path),
             "preload": list(self._settings.preload),
+            "interceptors": list(self._settings.interceptors),
             "task_processes": self._settings.task_processes,
         }
         flags: list[str] = cast("Any", subprocess)._args_from_interpreter_flags()
