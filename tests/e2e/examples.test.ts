@@ -1,14 +1,27 @@
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { temporaryFolder } from '@windlass/testkit/folder'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { client, example } from './api.ts'
 import { HANG_MS, sharedSystem } from './execution-fixture.ts'
+import { installedWheel } from './installed-wheel.ts'
 
 const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' }
-const shared = sharedSystem({ env: ENV, workers: 1 })
+const shared = sharedSystem({ env: ENV, workers: 0 })
+const teardown: (() => unknown)[] = []
+let python = ''
+
+beforeAll(async () => {
+  python = await installedWheel((one) => teardown.unshift(one))
+  await shared().startWorker({ python })
+}, 120_000)
+
+afterAll(async () => {
+  for (const one of teardown) await one()
+})
+
 const LIMIT = { timeout: HANG_MS }
 
 /** Uploads an example and runs one of its workflows to its end. */
@@ -17,6 +30,18 @@ async function run(file: string, workflow: string, input: unknown) {
   await api.upload(await example(file))
   return api.run(workflow, 'sync', input)
 }
+
+test('workflows of this file: run with the SDK of the wheel', LIMIT, async () => {
+  const api = client(shared().url)
+  await api.upload(`import windlass
+
+@windlass.workflow
+async def tell_place(ctx):
+    return windlass.__file__
+`)
+  const { output } = await api.run('tell_place', 'sync')
+  expect(output.startsWith(dirname(dirname(python)))).toBe(true)
+})
 
 test.for([
   ['hello_world', 'hello_world', 'World', 'Hello, World'],

@@ -123,6 +123,8 @@ const portOf = ({ program: { env } }: Process, service: 'gateway' | 'mcp') =>
 
 export interface WorkerOptions {
   name?: string
+  /** Program of the environment with the SDK; that of the tests by default. */
+  python?: string
   args?: string[]
 }
 
@@ -136,12 +138,12 @@ interface WorkerContext {
 /** Starts a Python worker; ready when its stream is open. */
 async function startWorker(
   { url, home, defer, onOutput }: WorkerContext,
-  { name, args = [] }: WorkerOptions,
+  { name, args = [], python = process.env.TEST_PYTHON ?? 'python3' }: WorkerOptions,
 ) {
   const named = name ? ['--name', name] : []
   const worker = new Process({
     name: name ?? 'worker',
-    command: process.env.TEST_PYTHON ?? 'python3',
+    command: python,
     args: [
       ...['-m', 'windlass.worker', 'start', '--server-url', url],
       ...['--bootstrap-token-file', join(home, 'bootstrap-token'), ...named, ...args],
