@@ -20,6 +20,7 @@ const ENTRY = {
 async function setup() {
   const logs: ReadLogRequest[] = []
   const stats: StatsRequest[] = []
+  const parts: [offset: number, length: number][] = []
   const none = { rows: [], total: 0, total_exact: true, next_cursor: '', cut: false }
   let revision = 1
   const workers: string[] = []
@@ -31,6 +32,7 @@ async function setup() {
         return { entries, last_seq: 9, more_before: false, more_after: true }
       },
       async readPayload({ kind, offset, length }: ReadPayloadRequest) {
+        parts.push([offset, length])
         const found = kind !== 'error'
         const part = INPUT.subarray(offset, offset + length)
         // The output changes after each read.
@@ -70,8 +72,16 @@ async function setup() {
     queue: { loads: async () => ({ loads: [{ worker_name: 'w1', used: 3 }] }) },
   })
   const get = (path: string, headers = {}) => call('GET', path, { headers })
-  return { get, logs, stats, workers }
+  return { get, logs, parts, stats, workers }
 }
+
+test('GET .../input with a range within a part: one read, of these bytes alone', async () => {
+  const { get, parts } = await setup()
+  const range = `bytes=${MEBIBYTE}-${MEBIBYTE + 65_539}`
+  const part = await get(`/executions/${ID}/input`, { range })
+  expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 65_540])
+  expect(parts).toEqual([[MEBIBYTE, 65_540]])
+})
 
 test('GET .../log: entries with their value exactly as stored, its beginning, or its size alone', async () => {
   const { get, logs } = await setup()

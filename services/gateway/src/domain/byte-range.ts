@@ -4,6 +4,14 @@ export interface ByteRange {
   end: number
 }
 
+export interface ByteCount {
+  offset: number
+  length: number
+}
+
+/** Beyond the longest text that PostgreSQL stores. */
+const MAX_OFFSET = 2 ** 30
+
 const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
 /**
@@ -21,6 +29,15 @@ export function rangeOf(
   const end = last === '' ? total - 1 : Math.min(Number(last), total - 1)
   if (last !== '' && Number(last) < start) return undefined
   return start >= total ? 'unsatisfiable' : { start, end }
+}
+
+/** Position from which a reader that does not know the total reads first; 0 where that depends on the total. */
+export function firstPart(header: string | undefined, mostBytes: number): ByteCount {
+  const [, first = '', last = ''] = ONE_RANGE.exec(header?.trim() ?? '') ?? []
+  const offset = Number(first)
+  const length = last === '' ? mostBytes : Number(last) - offset + 1
+  if (first === '' || length < 1 || offset > MAX_OFFSET) return { offset: 0, length: mostBytes }
+  return { offset, length: Math.min(length, mostBytes) }
 }
 
 const suffix = (length: number, total: number) =>

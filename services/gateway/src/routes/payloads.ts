@@ -6,7 +6,7 @@ import type { RpcClient } from '@windlass/rpc/client'
 import { notFound } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { orUpgrade } from '../clients/or-upgrade.ts'
-import { type ByteRange, rangeOf } from '../domain/byte-range.ts'
+import { type ByteRange, firstPart, rangeOf } from '../domain/byte-range.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
@@ -29,10 +29,12 @@ const spec = (kind: Kind, summary: string) => ({
   ) {
     const read = (offset: number, length: number) =>
       orUpgrade(history.readPayload({ execution_id, kind, offset, length }))
-    const first = await read(0, PART_BYTES)
+    // Each read unpacks the whole stored text, so the part that was asked for is read at once.
+    const { offset, length } = firstPart(ctx.header('range'), PART_BYTES)
+    const first = await read(offset, length)
     if (!first.found) throw notFound(NAMES[kind], execution_id)
     const range = rangeOf(ctx.header('range'), first.total_bytes)
-    return new StreamedResponse((response) => sendText(response, { first, range, read }))
+    return new StreamedResponse((response) => sendText(response, { first, offset, range, read }))
   },
 })
 
@@ -60,6 +62,8 @@ export const readError = route(
 
 interface Source {
   first: ReadPayloadResponse
+  /** Position of its first byte. */
+  offset: number
   range: ByteRange | 'unsatisfiable' | undefined
   read(offset: number, length: number): Promise<ReadPayloadResponse>
 }
@@ -84,13 +88,13 @@ async function sendText(ctx: RequestContext, source: Source): Promise<void> {
 /** Sends the parts of a range, and closes the connection if the text changes meanwhile. */
 async function sendParts(
   ctx: RequestContext,
-  { first, read }: Source,
+  { first, offset, read }: Source,
   { start, end }: ByteRange,
 ): Promise<void> {
   const { res } = ctx
   for (let at = start; at <= end && !res.destroyed; ) {
     const length = Math.min(PART_BYTES, end - at + 1)
-    const { part, revision } = at === 0 ? first : await read(at, length)
+    const { part, revision } = at === offset ? first : await read(at, length)
     if (revision !== first.revision || part.length === 0) return void res.destroy()
     const bytes = part.subarray(0, length)
     at += bytes.length
