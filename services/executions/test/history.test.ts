@@ -73,6 +73,9 @@ test('input, output and error: the stored bytes from any position, and none befo
   const value_json = '{"type":"E","message":"m"}'
   await report('FAILED', [event('WORKFLOW_FAILED', { value_json })])
   expect([await part('output'), await part('error')]).toEqual([undefined, [value_json, 26]])
+  const [head] = (await client.get({ execution_ids: [execution_id], without_payloads: true }))
+    .executions
+  expect([head?.state, head?.input_json, head?.output_json]).toEqual(['FAILED', 'null', undefined])
   const request = { execution_id: NO_EXECUTION, kind: 'input', offset: 0, length: 1 }
   await expect(history.readPayload(request)).rejects.toMatchObject({ kind: 'not_found' })
 })

@@ -25,7 +25,7 @@ const PAGE = 3
 export class FakeExecutions {
   readonly rows = new Map<string, Row>()
   readonly commands: Command[] = []
-  readonly calls = { submit: 0, get: 0, log: 0 }
+  readonly calls = { submit: 0, get: 0, getWithoutPayloads: 0, log: 0 }
   /** `on`: changes are published; `omit`: without their entries; `replies`: on the subject of the sender. */
   readonly signals = { on: true, omit: false, replies: true }
   /** Commands wait for it. */
@@ -84,8 +84,9 @@ export class FakeExecutions {
         this.#reserved.set(key_id, execution_id)
         return { execution_id }
       },
-      get: async ({ execution_ids }) => {
+      get: async ({ execution_ids, without_payloads }) => {
         this.calls.get++
+        if (without_payloads) this.calls.getWithoutPayloads++
         return { executions: execution_ids.flatMap((id) => this.rows.get(id)?.execution ?? []) }
       },
       log: async ({ execution_id, after_seq }) => {

@@ -63,8 +63,9 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       execution_id: await keys.reserve(db, key_id, execution_id || newId()),
     }),
 
-    async get({ execution_ids }) {
-      const rows = await executions.getMany(db, execution_ids)
+    async get({ execution_ids, without_payloads }) {
+      const getRows = without_payloads ? executions.getHeads : executions.getMany
+      const rows = await getRows(db, execution_ids)
       return { executions: rows.map((row) => ({ ...toMessage(row), starter: starterOf(row) })) }
     },
 

@@ -20,6 +20,9 @@ export const forChange = sql`${common},
 export const whole = sql`${common},
   input as input_json, output as output_json, pause_output as pause_output_json`
 
+/** Columns of a row without its payloads. */
+export const head = common
+
 /** Columns of a list, without payloads. */
 export const listed = sql`
   execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version, state,

@@ -2,7 +2,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { Sql, sql } from '@windlass/runtime/postgres/sql'
 import { errorOf } from '../domain/error-line.ts'
 import type { Execution } from '../domain/execution.ts'
-import { forChange, terminalStates, whole } from './columns.ts'
+import { forChange, head, terminalStates, whole } from './columns.ts'
 import { type Column, rowsOf } from './row-values.ts'
 
 /** Locks rows in the order of their ids, the order used everywhere, and waits for other locks. */
@@ -40,6 +40,10 @@ export const readUnlocked = (db: Queries, ids: readonly string[]) =>
 /** Complete rows, with inputs of any size. */
 export const getMany = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(sql`select ${whole} from executions where execution_id = any(${ids}::uuid[])`)
+
+/** Rows without their payloads: an input may be of megabytes. */
+export const getHeads = (db: Queries, ids: readonly string[]) =>
+  db.rows<Execution>(sql`select ${head} from executions where execution_id = any(${ids}::uuid[])`)
 
 export const find = (db: Queries, id: string) =>
   db.maybe<Execution>(sql`select ${whole} from executions where execution_id = ${id}`)

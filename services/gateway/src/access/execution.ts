@@ -23,7 +23,7 @@ export const mayReadExecution = rule({
     const needed = `execution:${execution_id}:read`
     if (hasPermission(caller, needed)) return
     if (visibleScopes(caller.permissions, 'execution').length === 0) throw permissionDenied(needed)
-    const execution = await executions.find(execution_id)
+    const execution = await executions.findHead(execution_id)
     if (!execution || !hasPermission(caller, readPermissionOf(execution)))
       throw permissionDenied(needed)
   },

@@ -28,7 +28,7 @@ export async function requireTaskPermission(
   if (caller.execution?.exec_id !== execution_id)
     throw new Fault('forbidden', 'Execution token is not bound to this execution')
   if (caller.permissions.kind === 'all') return undefined
-  const execution = await executions.get(execution_id)
+  const execution = await executions.getHead(execution_id)
   const { workflow_namespace: namespace, workflow_name: name, workflow_version } = execution
   const needed = `workflow:${namespace}:${name}:task:${task_name}:execute`
   if (hasPermission(caller, needed)) return undefined

@@ -48,6 +48,7 @@ export class ExecutionsClient {
   readonly #submitBatcher: Batcher<Command, Settled<Result>>
   readonly #pages = new ReadCoalescer<LogResponse>()
   readonly #getBatcher: Batcher<string, Settled<Execution | undefined>>
+  readonly #headBatcher: Batcher<string, Settled<Execution | undefined>>
   readonly #sender: string
   readonly #onSettled: (execution: Execution) => void
 
@@ -64,7 +65,9 @@ export class ExecutionsClient {
       concurrency: SUBMIT_CONCURRENCY,
       perTick: true,
     })
-    this.#getBatcher = new Batcher((ids) => this.#getAll(ids), { concurrency: GET_CONCURRENCY })
+    const concurrency = GET_CONCURRENCY
+    this.#getBatcher = new Batcher((ids) => this.#getAll(ids), { concurrency })
+    this.#headBatcher = new Batcher((ids) => this.#getAll(ids, true), { concurrency })
   }
 
   /**
@@ -121,6 +124,17 @@ export class ExecutionsClient {
     return execution
   }
 
+  /** Reads an execution without its input and output, which may be of megabytes. */
+  async findHead(execution_id: string): Promise<Execution | undefined> {
+    return withoutPayloads(unwrap(await this.#headBatcher.add(execution_id)))
+  }
+
+  async getHead(execution_id: string): Promise<Execution> {
+    const execution = await this.findHead(execution_id)
+    if (!execution) throw notFound('Execution', execution_id)
+    return execution
+  }
+
   /**
    * Reads a page of the log with the execution at that moment. Concurrent readers of a page share
    * one read.
@@ -147,7 +161,8 @@ export class ExecutionsClient {
   }
 
   async whenIdle(): Promise<void> {
-    await Promise.all([this.#submitBatcher.whenIdle(), this.#getBatcher.whenIdle()])
+    const all = [this.#submitBatcher, this.#getBatcher, this.#headBatcher]
+    await Promise.all(all.map((batcher) => batcher.whenIdle()))
   }
 
   async #submitAll(commands: Command[]): Promise<Settled<Result>[]> {
@@ -162,14 +177,27 @@ export class ExecutionsClient {
     return (await Promise.all(chunks)).flat()
   }
 
-  #getAll(execution_ids: string[]): Promise<Settled<Execution | undefined>[]> {
+  #getAll(
+    execution_ids: string[],
+    without_payloads?: boolean,
+  ): Promise<Settled<Execution | undefined>[]> {
     return batchOrEach(execution_ids, async (some) => {
-      const { executions } = await this.#rpc.get({ execution_ids: [...new Set(some)] })
+      const { executions } = await this.#rpc.get({
+        execution_ids: [...new Set(some)],
+        without_payloads,
+      })
       const found = new Map(executions.map((execution) => [execution.execution_id, execution]))
       return some.map((id) => found.get(id))
     })
   }
 }
+
+/** A service of an earlier release returns them. */
+const withoutPayloads = (execution: Execution | undefined): Execution | undefined =>
+  execution && {
+    ...execution,
+    ...{ input_json: 'null', output_json: 'null', pause_output_json: undefined },
+  }
 
 function unwrap<T>(outcome: Settled<T>): T {
   if ('error' in outcome) throw outcome.error

@@ -1,7 +1,7 @@
 import { objects } from '@windlass/domain/audit'
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution } from '@windlass/proto/windlass/executions/v1/executions'
-import { invalid, notFound } from '@windlass/runtime/faults'
+import { invalid } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
@@ -85,11 +85,6 @@ export const listWorkflowExecutions = route(
   },
 )
 
-const withoutPayloads = (execution: Execution): Execution => ({
-  ...execution,
-  ...{ input_json: 'null', output_json: 'null' },
-})
-
 export const getExecution = route('get', '/executions/{execution_id}', {
   summary: 'Show an execution, or follow it with mode=stream',
   access: 'may read execution',
@@ -105,8 +100,11 @@ export const getExecution = route('get', '/executions/{execution_id}', {
   async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
     if (query.mode !== 'sync' && query.mode !== 'stream')
       throw invalid("Invalid mode. Use 'sync' or 'stream'.")
-    const found = await deps.executions.get(execution_id)
-    const execution = query.payloads === 'omit' ? withoutPayloads(found) : found
+    const { executions } = deps
+    const isWhole = query.payloads === 'full' && query.mode === 'sync'
+    const execution = await (isWhole
+      ? executions.get(execution_id)
+      : executions.getHead(execution_id))
     if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
     return streamOf(deps, execution, { query, caller, ctx })
   },
@@ -118,8 +116,7 @@ export const followExecution = route('get', '/executions/{execution_id}/events',
   query: { detailed, ...linesQuery },
   returns: EventStream,
   async handle({ params: { execution_id }, query, caller, ctx }, deps: Deps) {
-    const execution = await deps.executions.find(execution_id)
-    if (!execution) throw notFound('Execution', execution_id)
+    const execution = await deps.executions.getHead(execution_id)
     return streamOf(deps, execution, { query, caller, ctx })
   },
 })

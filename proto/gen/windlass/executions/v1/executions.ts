@@ -400,6 +400,8 @@ export interface ReserveKeyResponse {
 
 export interface GetRequest {
   execution_ids: string[];
+  /** The input is `null` and there is no output; earlier releases return them. */
+  without_payloads?: boolean | undefined;
 }
 
 export interface GetResponse {
@@ -3323,13 +3325,16 @@ export const ReserveKeyResponse: MessageFns<ReserveKeyResponse> = {
 };
 
 function createBaseGetRequest(): GetRequest {
-  return { execution_ids: [] };
+  return { execution_ids: [], without_payloads: undefined };
 }
 
 export const GetRequest: MessageFns<GetRequest> = {
   encode(message: GetRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     for (const v of message.execution_ids) {
       writer.uint32(10).string(v!);
+    }
+    if (message.without_payloads !== undefined) {
+      writer.uint32(16).bool(message.without_payloads);
     }
     return writer;
   },
@@ -3353,6 +3358,14 @@ export const GetRequest: MessageFns<GetRequest> = {
             }
 
             message.execution_ids.push(reader.string());
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.without_payloads = reader.bool();
             continue;
           }
         }
