@@ -12,6 +12,21 @@ async def picky(ctx: ExecutionContext):
     return 1
 `
 
+/** Lines 5 to 7 define a task that runs until it is cancelled; line 12 calls it. */
+const HOLDS = `import asyncio
+from windlass import ExecutionContext, task, workflow
+
+
+@task
+async def hold(order):
+    await asyncio.sleep(600)
+
+
+@workflow.with_options(name="holder")
+async def holder(ctx: ExecutionContext):
+    await hold(ctx.input)
+`
+
 const ids = { booking: '', first: '', second: '' }
 const fixture = consoleFixture({
   workers: 1,
@@ -120,6 +135,26 @@ describe.skipIf(obstacle)(`tabs of an execution${obstacle ? `: ${obstacle}` : ''
     expect(await marked.textContent()).toMatch(/raise ValueError\(.*\) ✕ failed here$/)
     expect(await page.getByText(`Line ${FAILED_LINE}: failed here`).count()).toBe(1)
     expect(await one.findings()).toEqual([])
+  })
+
+  test('the source of an execution that runs: the line whose call runs is marked, until it ends', async () => {
+    const { upload, requestOk, admin } = fixture.auth
+    expect((await upload(HOLDS)).status).toBe(200)
+    const run = 'POST /workflows/default/holder/run/async'
+    const { execution_id = '' } = await requestOk(run)
+    const one = await fixture.open(admin)
+    const { page, visit } = one
+    await visit(`executions/${execution_id}?tab=source`, 'holder')
+    const marks = page.getByRole('list', { name: 'Marked lines' }).getByRole('listitem')
+    await expect
+      .poll(() => marks.allTextContents(), { timeout: 30_000 })
+      .toEqual(['Line 6: a call of it runs', 'Line 12: runs now: the call of hold'])
+    expect(await page.locator('mark.running').last().textContent()).toMatch(
+      /await hold\(ctx\.input\) ▶ runs now: the call of hold$/,
+    )
+    expect(await one.findings()).toEqual([])
+    await requestOk(`GET /workflows/default/holder/cancel/${execution_id}`)
+    await expect.poll(() => marks.count(), { timeout: 30_000 }).toBe(0)
   })
 
   test('why an execution waits: its needs against the worker, its place in the queue, a table', async () => {

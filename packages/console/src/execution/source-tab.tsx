@@ -11,6 +11,7 @@ import { executionAddress, wholeOf, workflowAddress } from '../location/address.
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { type LineMark, SourceView } from '../ui/source-view.tsx'
+import { callLines } from './call-lines.ts'
 import { callsOf } from './calls.ts'
 import { failedLines, framesOf, taskLine } from './traceback.ts'
 
@@ -89,20 +90,38 @@ interface FoundProps {
   line: number
 }
 
-function Found({ execution, found, failure, running, line }: FoundProps) {
+/** Lines of the tasks of which a call runs, and those of the calls. */
+function runningLines(text: string, running: readonly string[], state: string): [number, string][] {
+  const reached = state === 'RUNNING' ? 'runs now' : 'was reached'
+  const tasks = running.flatMap((task): [number, string][] => {
+    const at = taskLine(text, task)
+    return at === undefined ? [] : [[at, 'a call of it runs']]
+  })
+  const calls = running.flatMap((task) => {
+    const lines = callLines(text, task)
+    const others = lines.length > 1 ? `, or another of the ${lines.length} calls` : ''
+    return lines.map((at): [number, string] => [at, `${reached}: the call of ${task}${others}`])
+  })
+  return [...tasks, ...calls]
+}
+
+const WORDS = { failed: 'failed here', passed: 'on the way to the failure' }
+
+/** What is known about lines: the tasks and calls that run, and where a failure passed. */
+function marksOf({ execution, found, failure, running }: Omit<FoundProps, 'line'>) {
+  const marks = new Map<number, LineMark>()
+  for (const [at, word] of runningLines(sourceOf(found), running, execution.state))
+    marks.set(at, { kind: 'running', word })
+  for (const [at, kind] of failedLines(framesOf(failure?.traceback ?? ''), found))
+    marks.set(at, { kind, word: WORDS[kind] })
+  return marks
+}
+
+function Found({ line, ...rest }: FoundProps) {
+  const { execution, found } = rest
   const { namespace, name, version } = found
   const text = sourceOf(found)
-  const marks = new Map<number, LineMark>()
-  for (const task of running) {
-    const at = taskLine(text, task)
-    if (at !== undefined) marks.set(at, { kind: 'running', word: 'a call of it runs' })
-  }
-  const lines = failedLines(framesOf(failure?.traceback ?? ''), { namespace, name, version })
-  for (const [at, kind] of lines)
-    marks.set(at, {
-      kind: kind === 'failed' ? 'failed' : 'passed',
-      word: kind === 'failed' ? 'failed here' : 'on the way to the failure',
-    })
+  const marks = marksOf(rest)
   const to = (at: number) => executionAddress(execution.id, { tab: 'source', version, line: at })
   return (
     <div class="page-body">

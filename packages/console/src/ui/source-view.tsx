@@ -1,49 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { CopyButton } from './copy-button.tsx'
-
-const WORDS =
-  'and|as|assert|async|await|break|class|continue|def|del|elif|else|except|finally|for|from|global|if|import|in|is|lambda|nonlocal|not|or|pass|raise|return|try|while|with|yield|None|True|False|match|case'
-
-const TOKEN = new RegExp(
-  [
-    '(?<comment>#.*)',
-    '(?<string>[rbfu]{0,2}(?:"""(?:[^\\\\]|\\\\.)*?"""|\'\'\'(?:[^\\\\]|\\\\.)*?\'\'\'|"(?:[^"\\\\\\n]|\\\\.)*"?|\'(?:[^\'\\\\\\n]|\\\\.)*\'?))',
-    '(?<decorator>@[\\w.]+)',
-    `(?<word>\\b(?:${WORDS})\\b)`,
-    '(?<number>\\b\\d[\\w.]*)',
-  ].join('|'),
-  'gis',
-)
-
-interface Part {
-  kind: string | undefined
-  text: string
-}
-
-/** Parts of a Python text with their kind; together they are the text. */
-function partsOf(source: string): Part[] {
-  const parts: Part[] = []
-  let at = 0
-  for (const match of source.matchAll(new RegExp(TOKEN, 'gi'))) {
-    if (match.index > at) parts.push({ kind: undefined, text: source.slice(at, match.index) })
-    const kind = Object.entries(match.groups ?? {}).find(([, text]) => text !== undefined)?.[0]
-    parts.push({ kind, text: match[0] })
-    at = match.index + match[0].length
-  }
-  parts.push({ kind: undefined, text: source.slice(at) })
-  return parts
-}
-
-/** The parts of each line; a text over several lines is divided. */
-function linesOf(source: string): Part[][] {
-  const lines: Part[][] = [[]]
-  for (const { kind, text } of partsOf(source))
-    for (const [i, piece] of text.split('\n').entries()) {
-      if (i > 0) lines.push([])
-      if (piece !== '') lines.at(-1)?.push({ kind, text: piece })
-    }
-  return lines
-}
+import { linesOf, type SourcePart } from './source-lines.ts'
 
 /** What is known about a line: a shape and a word, which stands behind it. */
 export interface LineMark {
@@ -86,7 +43,7 @@ export function SourceView({ source, marks = NO_MARKS, line = 0 }: Props) {
 }
 
 interface LineProps {
-  parts: readonly Part[]
+  parts: readonly SourcePart[]
   mark: LineMark | undefined
   isShown: boolean
 }
