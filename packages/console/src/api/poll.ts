@@ -14,6 +14,7 @@ export class Poll {
   readonly #load: (signal: AbortSignal) => Promise<void>
   readonly #fail: (error: Error) => void
   readonly #every: () => number | undefined
+  readonly #afterFailureMs: number
   readonly #stopped = new AbortController()
   #timer: number | undefined
   #failures = 0
@@ -24,15 +25,20 @@ export class Poll {
   /** When a change asks for the next request. */
   #dueAt: number | undefined
 
-  /** `every` returns the milliseconds between two requests; undefined: none by time. */
+  /**
+   * `every` returns the milliseconds between two requests; undefined: none by time. A request that failed is
+   * repeated after `afterFailureMs` or more, also where the requests are a minute apart because a stream tells.
+   */
   constructor(
     load: (signal: AbortSignal) => Promise<void>,
     fail: (error: Error) => void,
     every: () => number | undefined,
+    afterFailureMs = 0,
   ) {
     this.#load = load
     this.#fail = fail
     this.#every = every
+    this.#afterFailureMs = afterFailureMs
     document.addEventListener('visibilitychange', this.#onVisible)
     this.now()
   }
@@ -73,7 +79,7 @@ export class Poll {
         failures: this.#failures,
         retryAfterMs: this.#retryAfterMs,
       }
-      return this.#endedAt + Math.max(this.#every() ?? 0, backoffMs({ failures, retryAfterMs }))
+      return this.#endedAt + Math.max(this.#afterFailureMs, backoffMs({ failures, retryAfterMs }))
     }
     const every = this.#every()
     const byTime = every === undefined ? Number.POSITIVE_INFINITY : this.#endedAt + every

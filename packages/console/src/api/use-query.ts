@@ -69,6 +69,7 @@ export function useQuery<T>(
       },
       (error) => setState((last) => ({ ...last, key, error })),
       () => (live?.isLive ? everyWhileLive : every),
+      every,
     )
     again.current = () => poll.now()
     const leave = live?.subscribe(
