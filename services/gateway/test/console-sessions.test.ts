@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
+import { storeUrl, testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
+import { ConsoleSessions } from '../src/access/console-session.ts'
 import { startGateway } from './gateway-fixture.ts'
 import { serviceAccount } from './service-account.ts'
 
@@ -65,4 +68,38 @@ test('a sign-in over a session: a new cookie, and the former one ends (session f
   expect(bob.cookie).not.toBe(cookieOfAnn)
   expect((await ann('/me')).status).toBe(401)
   expect(await (await bob.call('/me')).json()).toMatchObject({ subject: 'bob' })
+})
+
+/** Sessions of earlier tests are not of these. */
+const OWNER = { subject: `ann-${process.pid}-${Date.now()}`, issuer: 'windlass' }
+
+/** A connection whose next write happens after `before`. */
+function withLateWrite(redis: Redis, before: () => Promise<unknown>): Redis {
+  let isFirst = true
+  const set = async (...args: Parameters<Redis['set']>) => {
+    if (isFirst) await before()
+    isFirst = false
+    return redis.set(...args)
+  }
+  return { get: redis.get.bind(redis), eval: redis.eval.bind(redis), set } as unknown as Redis
+}
+
+test.each<[string, (sessions: ConsoleSessions, token: string, id: string) => Promise<unknown>]>([
+  ['its owner', (sessions, _, id) => sessions.revoke(OWNER, id)],
+  ['a sign-out', (sessions, token) => sessions.close(token)],
+])('a session that %s ends while a request uses it: stays ended', async (_, end) => {
+  const redis = openRedis(storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  let now = Date.now()
+  const lifetimes = { idleMs: 3_600_000, maxAgeMs: 3_600_000 }
+  const sessions = new ConsoleSessions(redis, lifetimes, () => now)
+  const token = await sessions.open('credential', OWNER)
+  const [{ id } = { id: '' }] = await sessions.list(OWNER)
+  // A use is written down a minute after the last one; here the session ends before that write.
+  now += 61_000
+  const late = withLateWrite(redis, () => end(sessions, token, id))
+  await new ConsoleSessions(late, lifetimes, () => now).credentialOf(token)
+  expect(await sessions.credentialOf(token)).toBeUndefined()
+  expect(await sessions.list(OWNER)).toEqual([])
 })

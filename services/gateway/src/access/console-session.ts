@@ -102,8 +102,22 @@ export class ConsoleSessions {
     const stored = await this.#read(idOf(token))
     if (!stored) return undefined
     const now = this.#now()
-    if (now - stored.used >= TOUCH_MS) await this.#write(idOf(token), { ...stored, used: now })
+    if (now - stored.used >= TOUCH_MS && !(await this.#touch(idOf(token), { ...stored, used: now })))
+      return undefined
     return unseal(token, stored.sealed)
+  }
+
+  /**
+   * Writes a use down; returns false if the session has ended since it was read. An end takes the id from
+   * the index first and the session afterwards. So either its second step follows this write, or the id
+   * is gone here: a write can revive no session.
+   */
+  async #touch(id: string, stored: Stored): Promise<boolean> {
+    await this.#write(id, stored)
+    const { index } = stored
+    if (index === undefined || (await available(this.#index.list(index))).includes(id)) return true
+    await this.#end(id)
+    return false
   }
 
   /** Ends a session; one that has ended is no error. */
@@ -111,8 +125,8 @@ export class ConsoleSessions {
     if (!TOKEN.test(token)) return
     const id = idOf(token)
     const stored = await this.#read(id)
-    await this.#end(id)
     if (stored?.index) await available(this.#index.remove(stored.index, id))
+    await this.#end(id)
   }
 
   /** Sessions of a principal that have not ended, newest first. */
@@ -131,8 +145,8 @@ export class ConsoleSessions {
   async revoke(owner: Owner, id: string): Promise<boolean> {
     const index = indexKeyOf(owner)
     if (!(await available(this.#index.list(index))).includes(id)) return false
-    await this.#end(id)
     await available(this.#index.remove(index, id))
+    await this.#end(id)
     return true
   }
 

@@ -13,9 +13,10 @@ interface Turns {
 }
 
 /**
- * Lets each principal do a few expensive reads at a time: searches, statistics and readers of whole logs.
- * The services have few connections for these (`openReads` of packages/rpc), which one caller with many
- * requests would take from all others.
+ * Lets each principal do a few expensive reads at a time: searches, statistics and readers of whole logs,
+ * for which the services have few connections (`openReads` of packages/rpc), forecasts of schedules, which take
+ * about a second of the scheduler, and comparisons of sources. One caller with many requests would take these
+ * from all others.
  */
 export class ReadTurns {
   readonly #turns = new Map<string, Turns>()

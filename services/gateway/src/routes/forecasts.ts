@@ -9,6 +9,7 @@ type Deps = Pick<Clients, 'scheduler'>
 
 export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
   summary: 'List the next ticks of a schedule, by its id or name',
+  isExpensive: true,
   access: 'may read schedule',
   query: { count: integer({ min: 1, max: 1_000 }).default(10) },
   returns: NextView,
@@ -30,6 +31,7 @@ export const getNextTicks = route('get', '/schedules/{schedule_id}/next', {
 
 export const getForecast = route('get', '/schedules/forecast', {
   summary: 'List upcoming ticks, their overlaps and the clock changes',
+  isExpensive: true,
   access: 'may list schedules',
   query: {
     hours: integer({ min: 1, max: 8_784 }).default(168),

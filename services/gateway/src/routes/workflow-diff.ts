@@ -48,6 +48,7 @@ export const diffVersions = route(
   '/workflows/{namespace}/{workflow_name}/versions/{a}/diff/{b}',
   {
     summary: 'Show what changed from one version of a workflow to another',
+    isExpensive: true,
     access: 'workflow:{namespace}:{workflow_name}:read',
     params: { a: versionParam('a'), b: versionParam('b') },
     returns: WorkflowDiff,
