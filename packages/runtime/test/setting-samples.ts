@@ -84,6 +84,7 @@ export const samples: Record<string, unknown[]> = {
   'executions.claim_timeout': number,
   'executions.cancel_timeout': number,
   'executions.max_attempts': number,
+  'executions.max_log_bytes': number,
   'executions.resume_version': ['pinned', 'newest'],
   'retention.enabled': flag,
   'retention.retention_days': [0.5, 7],

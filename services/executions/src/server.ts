@@ -13,6 +13,7 @@ import { openObjectStore } from '@windlass/runtime/object-store/open-object-stor
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
 import type { Execution } from './domain/execution.ts'
+import { LogSizes } from './engine/log-sizes.ts'
 import { createNotifier } from './engine/notify.ts'
 import { QueueQuota } from './engine/queue-quota.ts'
 import { WaitingDispatchers } from './engine/waiters.ts'
@@ -32,6 +33,7 @@ import { wakeAwaiting } from './loops/wake.ts'
 import { observeQueue } from './observe.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
+import { readEvents, readGrowth } from './store/log-growth.ts'
 import { readQueueUsage } from './store/queue-usage.ts'
 import * as totals from './store/totals.ts'
 
@@ -92,8 +94,14 @@ export async function start(settings: Settings, runtime: Runtime) {
     read: () => readQueueUsage(db),
     exists: async (id) => (await executions.readUnlocked(db, [id])).length > 0,
   })
+  const logSizes = new LogSizes({
+    maxBytes: settings.executions.max_log_bytes,
+    readGrowth: (id, after_seq) => readGrowth(db, id, after_seq),
+    readEvents: (id, event_ids) => readEvents(db, id, event_ids),
+  })
   const { claimMs } = limits
-  const deps = { db, reads, bus, writer, waiters, serviceIdentity, tokens, claimMs, queueQuota }
+  const own = { db, reads, bus, writer, waiters, queueQuota, logSizes }
+  const deps = { ...own, serviceIdentity, tokens, claimMs }
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)

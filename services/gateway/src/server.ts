@@ -34,6 +34,7 @@ import { readConsoleFiles } from './http/console-files.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/start-server.ts'
+import { UnreadAnswers } from './http/unread-answers.ts'
 import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
 import { ListFeed } from './live/list-feed.ts'
 import { Replies } from './live/replies.ts'
@@ -147,16 +148,25 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     ...pagesOf(settings, redis, log),
   }
   const limits = bodyLimits(settings, bodyThreads)
-  const bodyBudget = new BodyBudget({
-    maxBytes: settings.server.max_body_bytes_in_flight,
-    maxBytesPerPrincipal: settings.server.max_principal_body_bytes_in_flight,
-  })
   const logs = { auditLog, log, requestLog: createRequestLog(log) }
-  const requests = { openRequests: new Set<RequestContext>(), readTurns: new ReadTurns() }
-  const context = { settings, deps, ...logs, readiness, limits, bodyBudget, ...requests }
+  const requests = { openRequests: new Set<RequestContext>(), ...limitsOf(settings) }
+  const context = { settings, deps, ...logs, readiness, limits, ...requests }
   const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())
   return { http: http.port }
+}
+
+/** Memory that bodies of requests may take, as much for answers that are not read, and turns of slow reads. */
+function limitsOf({ server }: Settings) {
+  const limits = {
+    maxBytes: server.max_body_bytes_in_flight,
+    maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
+  }
+  return {
+    bodyBudget: new BodyBudget(limits),
+    unreadAnswers: new UnreadAnswers(limits),
+    readTurns: new ReadTurns(),
+  }
 }
 
 /** The files that `npm run build` puts next to this program. */

@@ -82,6 +82,7 @@ test('defaults: the numbers of the contract', () => {
     claim_timeout: 10,
     cancel_timeout: 60,
     max_attempts: 5,
+    max_log_bytes: 134_217_728,
     resume_version: 'newest',
   })
   expect(retention).toMatchObject({

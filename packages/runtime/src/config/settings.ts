@@ -126,6 +126,8 @@ const executions = table({
   claim_timeout: seconds.default(10),
   cancel_timeout: seconds.default(60),
   max_attempts: count.default(5),
+  /** Values of the log of one execution; 0: no limit. */
+  max_log_bytes: count.default(128 * MEBIBYTE),
   resume_version: z.enum(['newest', 'pinned']).default('newest'),
 })
 

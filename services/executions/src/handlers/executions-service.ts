@@ -8,6 +8,7 @@ import { newId } from '@windlass/runtime/ids'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { starterOf, toMessage } from '../domain/message.ts'
+import type { LogSizes } from '../engine/log-sizes.ts'
 import { notifyReady } from '../engine/notify.ts'
 import type { QueueQuota } from '../engine/queue-quota.ts'
 import { requeue } from '../engine/requeue.ts'
@@ -41,6 +42,7 @@ export interface ExecutionsDeps {
   /** Milliseconds until a lease that is not claimed ends. */
   claimMs: number
   queueQuota: QueueQuota
+  logSizes: LogSizes
 }
 
 /** Creates the handlers of the service `Executions`; those of the hot rpcs are in files of their own. */

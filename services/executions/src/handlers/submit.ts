@@ -13,6 +13,7 @@ import { toMessage } from '../domain/message.ts'
 import type { CommandResult } from '../engine/apply.ts'
 import type { Command } from '../engine/command.ts'
 import { readLargeInputs } from '../engine/inputs.ts'
+import type { LogSizes } from '../engine/log-sizes.ts'
 import type { QueueQuota } from '../engine/queue-quota.ts'
 import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
@@ -40,6 +41,7 @@ interface SubmitDeps {
   serviceIdentity: ServiceIdentity
   tokens: ExecutionTokens
   queueQuota: QueueQuota
+  logSizes: LogSizes
 }
 
 /** Service that submits commands, and the name of its process if it has one. */
@@ -50,7 +52,7 @@ interface Sender {
 
 /** Applies commands in the order sent, each with its own result. */
 export function createSubmitHandler(deps: SubmitDeps) {
-  const { db, reads, writer, serviceIdentity, tokens, queueQuota } = deps
+  const { db, reads, writer, serviceIdentity, tokens, queueQuota, logSizes } = deps
   const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
@@ -69,7 +71,7 @@ export function createSubmitHandler(deps: SubmitDeps) {
       try {
         await storeRequirement(parsed)
         const complete = { ...parsed, sender, command: await withLogOfOrigin(reads, command) }
-        return { parsed, result: await writer.submit(complete) }
+        return { parsed, result: await logSizes.guard(parsed, () => writer.submit(complete)) }
       } finally {
         settle()
       }

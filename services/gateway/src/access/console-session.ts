@@ -102,7 +102,10 @@ export class ConsoleSessions {
     const stored = await this.#read(idOf(token))
     if (!stored) return undefined
     const now = this.#now()
-    if (now - stored.used >= TOUCH_MS && !(await this.#touch(idOf(token), { ...stored, used: now })))
+    if (
+      now - stored.used >= TOUCH_MS &&
+      !(await this.#touch(idOf(token), { ...stored, used: now }))
+    )
       return undefined
     return unseal(token, stored.sealed)
   }

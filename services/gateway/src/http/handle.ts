@@ -18,6 +18,7 @@ import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
 import { traceRequest } from './trace-request.ts'
+import type { UnreadAnswers } from './unread-answers.ts'
 
 export interface ServerContext<Deps = unknown> {
   settings: Settings
@@ -27,6 +28,7 @@ export interface ServerContext<Deps = unknown> {
   limits: BodyLimits
   bodyBudget: BodyBudget
   readTurns: ReadTurns
+  unreadAnswers: UnreadAnswers
   log: Logger
   readiness: Pick<Readiness, 'add'>
   /** Receives one line per request. */
@@ -71,12 +73,13 @@ async function runRoute<Deps>(
   route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
-  { settings, deps, auditLog, limits, bodyBudget, readTurns }: ServerContext<Deps>,
+  { settings, deps, auditLog, limits, bodyBudget, readTurns, unreadAnswers }: ServerContext<Deps>,
 ): Promise<void> {
   const { access, audit } = route
   const caller = await authenticateRequest(access, ctx, deps)
   const { params, query, fault } = readTarget(route, ctx, raw)
   if (fault) return refuseTarget({ access, fault, request: { ctx, params, query, caller } }, deps)
+  ctx.countUnread = (bytes) => unreadAnswers.add(principalOf(caller, params), bytes, ctx.res)
   let bodyRead: Promise<unknown> | undefined
   const body = () => {
     ctx.bodyReservation ??= bodyBudget.open(principalOf(caller, params))
@@ -115,11 +118,16 @@ async function runRoute<Deps>(
   } finally {
     ctx.bodyReservation?.release()
   }
-  if (reply instanceof JsonText) sendJson(ctx, route.status, reply.text)
+  if (reply instanceof JsonText) sendCounted(ctx, route.status, reply.text)
   else if (reply instanceof StreamedResponse) {
     const { write } = reply
     await checked(() => write(ctx))
-  } else sendJson(ctx, route.status, JSON.stringify(reply))
+  } else sendCounted(ctx, route.status, JSON.stringify(reply))
+}
+
+function sendCounted(ctx: RequestContext, status: number, text: string): void {
+  ctx.countUnread(text.length)
+  sendJson(ctx, status, text)
 }
 
 /** Bytes of bodies are counted for each principal and each worker; anonymous ones only in total. */

@@ -25,6 +25,8 @@ export class RequestContext {
   executionId: string | undefined
   /** Headers of the response, whatever it will be. */
   readonly responseHeaders: string[] = []
+  /** Counts bytes of the answer until the client has read them; throws `unavailable` for too many. */
+  countUnread: (bytes: number) => void = () => {}
   /** Memory that the body of the request is accounted for. */
   bodyReservation: BodyReservation | undefined
   #closed: AbortController | undefined

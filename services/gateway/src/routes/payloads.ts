@@ -81,6 +81,8 @@ async function sendText(ctx: RequestContext, source: Source): Promise<void> {
   const bytes = String(sent.end - sent.start + 1)
   const headers = ['content-type', 'application/json', 'content-length', bytes]
   if (range) headers.push('content-range', `bytes ${sent.start}-${sent.end}/${total}`)
+  // A part is with the system and another one waits.
+  ctx.countUnread(Math.min(sent.end - sent.start + 1, 2 * PART_BYTES))
   ctx.res.writeHead(range ? 206 : 200, [...common, ...headers])
   await sendParts(ctx, source, sent)
 }

@@ -1,0 +1,81 @@
+import { connect, type Socket } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { startGateway } from './gateway-fixture.ts'
+import { serviceAccount } from './service-account.ts'
+
+const MEBIBYTE = 1_048_576
+/** More than the buffers of a connection take. */
+const INPUT_BYTES = 15 * MEBIBYTE
+
+const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
+
+/** A gateway with an execution that two principals may read, and limits of two answers to each and three to all. */
+async function setup() {
+  const gateway = await startGateway(
+    {
+      keys: {
+        async find({ prefix }) {
+          const subject = prefix.startsWith('wk_0') ? 'ann' : 'bob'
+          const account = { principal: serviceAccount({ subject }), permissions: ['*'] }
+          return { account, expires_at: undefined }
+        },
+      },
+    },
+    {
+      SVC_SECURITY__AUTH__ENABLED: 'true',
+      SVC_SERVER__MAX_PRINCIPAL_BODY_BYTES_IN_FLIGHT: String(32 * MEBIBYTE),
+      SVC_SERVER__MAX_BODY_BYTES_IN_FLIGHT: String(48 * MEBIBYTE),
+    },
+  )
+  const headersOf = (digit: string) => ({ authorization: `Bearer ${keyOf(digit)}` })
+  const run = await fetch(`${gateway.url}/workflows/default/hello/run/async`, {
+    method: 'POST',
+    headers: { ...headersOf('0'), 'content-type': 'application/json' },
+    body: JSON.stringify('x'.repeat(INPUT_BYTES)),
+  })
+  expect(run.status, await run.text()).toBe(200)
+  const path = `/executions/${gateway.executions.last}`
+  const read = (digit: string, query = '') =>
+    fetch(gateway.url + path + query, { headers: headersOf(digit) })
+  /** A client that reads the begin of its answer only. */
+  const stall = (digit: string) => stalledReader(gateway.url, path, keyOf(digit))
+  return { read, stall }
+}
+
+/** Sends a request and stops reading after the first bytes of the answer. */
+async function stalledReader(url: string, path: string, key: string): Promise<Socket> {
+  const { hostname, port, host } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  onTestFinished(() => void socket.destroy())
+  socket.on('error', () => {})
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+  const head = await new Promise<Buffer>((resolve) => socket.once('data', resolve))
+  socket.pause()
+  expect(head.toString()).toMatch(/^HTTP\/1.1 200/)
+  return socket
+}
+
+test('a principal that reads none of its large answers: 503 for the next, small ones are served, others are not concerned', async () => {
+  const { read, stall } = await setup()
+  const stalled = [await stall('0'), await stall('0')]
+  const refused = await read('0')
+  expect(refused.status).toBe(503)
+  expect(refused.headers.get('retry-after')).toBe('1')
+  expect(await refused.text()).toContain('answers that are not read')
+  expect((await read('0', '?payloads=omit')).status).toBe(200)
+  expect((await (await read('1')).arrayBuffer()).byteLength).toBeGreaterThan(INPUT_BYTES)
+
+  for (const socket of stalled) socket.destroy()
+  await expect.poll(async () => (await read('0')).status).toBe(200)
+})
+
+test('all together above the limit: the oldest answer of the principal with the most is cut off', async () => {
+  const { read, stall } = await setup()
+  const [first, second] = [await stall('0'), await stall('0')]
+  const third = await stall('1')
+  expect((await (await read('1')).arrayBuffer()).byteLength).toBeGreaterThan(INPUT_BYTES)
+  first.resume()
+  await new Promise((resolve) => first.once('close', resolve))
+  expect(first.bytesRead).toBeLessThan(INPUT_BYTES)
+  expect([second.destroyed, third.destroyed]).toEqual([false, false])
+})
