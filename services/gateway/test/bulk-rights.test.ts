@@ -1,5 +1,8 @@
 import type { ExecutionRow } from '@windlass/proto/windlass/executions/v1/history'
-import { expect, test } from 'vitest'
+import { invalidateCaches } from '@windlass/runtime/cache-generation'
+import { openRedis } from '@windlass/runtime/redis/redis'
+import { testUrl } from '@windlass/testkit/database'
+import { expect, onTestFinished, test } from 'vitest'
 import { startGateway, workflow } from './gateway-fixture.ts'
 import { serviceAccount } from './service-account.ts'
 
@@ -57,4 +60,58 @@ test('a bulk act on workflows that the caller may read but not run: counted, and
   })
   const changed = executions.commands.slice(before)
   expect(changed.map(({ execution_id }) => execution_id)).toEqual([mine])
+})
+
+test('a caller that loses its rights after its client has left: the act stops, and the rest is left as it is', async () => {
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  let rows: ExecutionRow[] = []
+  let permissions = ['*']
+  let findsAfter = 0
+  const gateway = await startGateway(
+    {
+      keys: {
+        async find() {
+          if (permissions.length === 0) findsAfter++
+          return { account: { principal: serviceAccount(), permissions }, expires_at: undefined }
+        },
+      },
+      catalog: { resolve: async ({ name }) => workflow({ name }) },
+      history: {
+        search: async () => ({
+          ...{ rows, total: rows.length, total_exact: true, next_cursor: '', cut: false },
+        }),
+      },
+    },
+    { SVC_SECURITY__AUTH__ENABLED: 'true', SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2' },
+  )
+  const { call, json, executions } = gateway
+  for (let i = 0; i < 60; i++) {
+    await json('POST', '/workflows/default/mine/run/async', 1, bearerOf('0'))
+    rows = [...rows, rowOf(executions.last, 'mine')]
+  }
+  const before = executions.commands.length
+  let release = () => {}
+  executions.held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const leaving = new AbortController()
+  const { body } = await call('POST', '/executions/bulk', {
+    body: JSON.stringify({ filter: { namespace: 'default' }, action: 'cancel', expect: 60 }),
+    headers: { 'content-type': 'application/json', ...bearerOf('0') },
+    signal: leaving.signal,
+  })
+  const first = await body?.getReader().read()
+  const id = /"id":"([0-9a-f]{32})"/.exec(new TextDecoder().decode(first?.value))?.[1]
+  leaving.abort()
+  permissions = []
+  await invalidateCaches(redis, 'auth')
+  await expect.poll(() => findsAfter).toBeGreaterThan(0)
+  // The gateway decides on what it has just read before the first changes are answered.
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  release()
+  const progress = async () =>
+    (await call('GET', `/executions/bulk/${id}`, { headers: bearerOf('0') })).json()
+  await expect.poll(progress).toMatchObject({ state: 'ended', done: 50, stopped: true })
+  expect(executions.commands.length - before).toBe(50)
 })
