@@ -28,7 +28,7 @@ export interface Container {
   env: {
     name: string
     value?: string
-    valueFrom?: { secretKeyRef?: { key: string }; fieldRef?: { fieldPath: string } }
+    valueFrom?: { secretKeyRef?: { name: string; key: string }; fieldRef?: { fieldPath: string } }
   }[]
   securityContext: Rights
   ports?: { name: string; containerPort: number }[]
@@ -36,7 +36,7 @@ export interface Container {
   livenessProbe?: Probe
   readinessProbe?: Probe
   resources: { requests: object; limits: { cpu?: string; memory?: string } }
-  volumeMounts?: { name: string; mountPath: string }[]
+  volumeMounts?: VolumeMount[]
 }
 export interface Probe {
   httpGet: { path: string; port: string }
@@ -53,14 +53,23 @@ interface Rights {
   allowPrivilegeEscalation?: boolean
   capabilities?: { drop: string[] }
 }
+export interface VolumeMount {
+  name: string
+  mountPath: string
+  /** A file of the volume; the whole volume otherwise. */
+  subPath?: string
+}
 export interface Volume {
   name: string
   emptyDir?: object
-  secret?: { defaultMode: number; items?: { key: string; path: string }[] }
+  secret?: { secretName: string; defaultMode: number; items?: { key: string; path: string }[] }
+  configMap?: { name: string }
 }
 export interface Manifest {
   kind: string
   metadata: { name: string; labels?: Record<string, string> }
+  /** Files of a ConfigMap. */
+  data?: Record<string, string>
   spec: {
     replicas?: number
     template: {

@@ -1,13 +1,11 @@
-import { execFile } from 'node:child_process'
-import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs'
+import { execFile, spawnSync } from 'node:child_process'
 import http from 'node:http'
-import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { temporaryFolder } from '@windlass/testkit/folder'
 import { onTestFinished } from 'vitest'
-import type { Container, Manifest, Probe, Volume } from './chart-fixture.ts'
+import type { Container, Manifest, Probe } from './chart-fixture.ts'
 import { docker } from './images-fixture.ts'
+import { mountOf, type PodNetwork } from './pod-files.ts'
 
 // Containers of rendered pods, run with docker: command, environment, files, user, rights, limits and probes as the
 // manifest has them. What docker has no equivalent of is scheduling, network policies and service accounts.
@@ -21,12 +19,9 @@ export interface Pod {
   name: string
   graceSeconds: number
   container: Container
-}
-export interface PodNetwork {
-  network: string
-  /** Values of the secret to which the chart refers. */
-  secret: Record<string, string>
-  services: Manifest[]
+  /** Its own address, and its published ports by those of the container. */
+  address: string
+  published: Record<number, number>
 }
 
 /** Runs the containers of a job at once and returns their exit codes by name. */
@@ -47,20 +42,44 @@ export async function runJob(job: Manifest, place: PodNetwork): Promise<Record<s
   return Object.fromEntries(await Promise.all(runs))
 }
 
+/** Number of replicas, which another manifest has if they are scaled. */
+function replicasOf({ metadata, spec }: Manifest, manifests: Manifest[]): number {
+  const scaler = manifests.find(
+    (each) => (each.spec?.scaleTargetRef as { name: string } | undefined)?.name === metadata.name,
+  )
+  const { minReplicas, minReplicaCount } = (scaler?.spec ?? {}) as Record<string, number>
+  return spec.replicas ?? minReplicas ?? minReplicaCount ?? 1
+}
+
 /** Starts the replicas of a deployment or a stateful set; they are removed with the test. */
 export function startPods(manifest: Manifest, place: PodNetwork): Pod[] {
-  return Array.from({ length: manifest.spec.replicas ?? 1 }, (_, i) => {
+  return Array.from({ length: replicasOf(manifest, place.manifests) }, (_, i) => {
     const [container] = manifest.spec.template.spec.containers as [Container]
     const name = `${manifest.metadata.name}-${i}`
     const ports = (container.ports ?? []).map(
       (port) => `--publish=127.0.0.1::${port.containerPort}`,
     )
     const options = [...ports, ...optionsOf(manifest, container, name, place)]
-    const id = docker('run', '--detach', ...options, ...commandOf(container))
+    // Kubernetes does not run the health check of the image.
+    const how = ['run', '--detach', '--no-healthcheck']
+    const id = docker(...how, ...options, ...commandOf(container))
     onTestFinished(() => void docker('rm', '--force', '--volumes', id))
     const graceSeconds = manifest.spec.template.spec.terminationGracePeriodSeconds ?? 30
-    return { id, name, container, graceSeconds }
+    return { id, name, container, graceSeconds, ...addressesOf(id) }
   })
+}
+
+/** Read once: a command of docker costs more than a probe. */
+function addressesOf(id: string): Pick<Pod, 'address' | 'published'> {
+  const [{ NetworkSettings }] = JSON.parse(docker('inspect', id))
+  const [network] = Object.values<{ IPAddress: string }>(NetworkSettings.Networks)
+  const ports = Object.entries<{ HostPort: string }[] | null>(NetworkSettings.Ports)
+  return {
+    address: network?.IPAddress ?? '',
+    published: Object.fromEntries(
+      ports.map(([port, bound]) => [Number.parseInt(port, 10), Number(bound?.[0]?.HostPort)]),
+    ),
+  }
 }
 
 const commandOf = ({ image, args = [] }: Container) => [image, ...args]
@@ -73,7 +92,7 @@ function optionsOf(manifest: Manifest, container: Container, name: string, place
   return [
     `--network=${place.network}`,
     `--hostname=${name}`,
-    ...namesOf(manifest, name, place.services).map((alias) => `--network-alias=${alias}`),
+    ...namesOf(manifest, name, place.manifests).map((alias) => `--network-alias=${alias}`),
     `--user=${rights.runAsUser}:${rights.runAsGroup}`,
     ...(rights.readOnlyRootFilesystem ? ['--read-only'] : []),
     ...(rights.allowPrivilegeEscalation === false ? ['--security-opt=no-new-privileges'] : []),
@@ -82,21 +101,22 @@ function optionsOf(manifest: Manifest, container: Container, name: string, place
     ...(size ? [`--memory=${size}`, `--memory-swap=${size}`] : []),
     ...(cpu ? [`--cpus=${cpu.endsWith('m') ? Number.parseInt(cpu, 10) / 1_000 : cpu}`] : []),
     ...container.env.map(
-      (each) => `--env=${each.name}=${valueOfVariable(each, name, place.secret)}`,
+      (each) => `--env=${each.name}=${valueOfVariable(each, name, place.secrets)}`,
     ),
-    ...(container.volumeMounts ?? []).flatMap(({ name: volume, mountPath }) =>
+    ...(container.volumeMounts ?? []).flatMap((mount) =>
       mountOf(
-        pod.volumes?.find((each) => each.name === volume),
-        mountPath,
+        pod.volumes?.find((each) => each.name === mount.name),
+        mount,
         rights,
-        place.secret,
+        place,
       ),
     ),
   ]
 }
 
 /** The names under which a pod is found: those of the services that select it, and its own in a stateful set. */
-function namesOf({ kind, spec }: Manifest, pod: string, services: Manifest[]): string[] {
+function namesOf({ kind, spec }: Manifest, pod: string, manifests: Manifest[]): string[] {
+  const services = manifests.filter((each) => each.kind === 'Service')
   const labels = spec.template.metadata.labels ?? {}
   const selecting = services.filter(({ spec: { selector } }) =>
     Object.entries(selector as Record<string, string>).every(
@@ -110,35 +130,13 @@ function namesOf({ kind, spec }: Manifest, pod: string, services: Manifest[]): s
 function valueOfVariable(
   { name, value, valueFrom }: Container['env'][number],
   pod: string,
-  secret: object,
+  secrets: PodNetwork['secrets'],
 ) {
   if (valueFrom?.fieldRef?.fieldPath === 'metadata.name') return pod
-  const key = valueFrom?.secretKeyRef?.key
-  const found = key === undefined ? value : (secret as Record<string, string>)[key]
-  if (found === undefined) throw new Error(`${name} has no value; key of the secret: ${key}`)
+  const ref = valueFrom?.secretKeyRef
+  const found = ref ? secrets[ref.name]?.[ref.key] : value
+  if (found === undefined) throw new Error(`${name} has no value; key of the secret: ${ref?.key}`)
   return found
-}
-
-function mountOf(
-  volume: Volume | undefined,
-  target: string,
-  { fsGroup }: { fsGroup?: number },
-  secret: Record<string, string>,
-): string[] {
-  if (volume?.emptyDir) return [`--tmpfs=${target}:exec,mode=1777`]
-  if (!volume?.secret) throw new Error(`nothing is known to mount at ${target}`)
-  const folder = path.join(temporaryFolder('pod'), 'secret')
-  mkdirSync(folder)
-  chmodSync(folder, 0o755)
-  for (const { key, path: name } of volume.secret.items ?? []) {
-    const file = path.join(folder, name)
-    writeFileSync(file, secret[key] ?? '')
-    // YAML 1.1, which Kubernetes reads, takes 0440 as octal. Only root can give the file to the group.
-    const isRoot = process.getuid?.() === 0
-    if (isRoot) chownSync(file, 0, fsGroup ?? 0)
-    chmodSync(file, isRoot ? Number.parseInt(String(volume.secret.defaultMode), 8) : 0o444)
-  }
-  return [`--mount=type=bind,source=${folder},target=${target},readonly`]
 }
 
 /**
@@ -152,15 +150,24 @@ export async function untilReady(pod: Pod): Promise<void> {
   await Promise.race([live.failed, passed(pod, readinessProbe as Probe)]).finally(live.end)
 }
 
+/** Returns when a pod is live. */
+export const untilLive = (pod: Pod) => passed(pod, pod.container.livenessProbe as Probe)
+
 /** Returns when a probe passes. */
 async function passed(pod: Pod, probe: Probe): Promise<void> {
   const deadline = Date.now() + MAX_READY_MS
   while (!(await isPassed(pod, probe))) {
-    if (Date.now() > deadline) throw new Error(`${pod.name}: ${probe.httpGet.path} never passes`)
     if (docker('inspect', '--format', '{{.State.Running}}', pod.id) !== 'true')
-      throw new Error(`${pod.name} has ended: ${docker('logs', '--tail', '3', pod.id)}`)
+      throw new Error(`${pod.name} has ended: ${logOf(pod)}`)
+    if (Date.now() > deadline)
+      throw new Error(`${pod.name}: ${probe.httpGet.path} never passes: ${logOf(pod)}`)
     await pause(probe.periodSeconds * 1_000)
   }
+}
+
+function logOf({ id }: Pod): string {
+  const { stdout, stderr } = spawnSync('docker', ['logs', '--tail', '5', id], { encoding: 'utf8' })
+  return stdout + stderr
 }
 
 function watch(pod: Pod, probe: Probe): { failed: Promise<never>; end(): void } {
@@ -177,13 +184,12 @@ function watch(pod: Pod, probe: Probe): { failed: Promise<never>; end(): void } 
 }
 
 export function isPassed(pod: Pod, { httpGet, timeoutSeconds }: Probe): Promise<boolean> {
-  const port = pod.container.ports?.find(({ name }) => name === httpGet.port)?.containerPort
-  const published = docker('port', pod.id, String(port)).split(':').at(-1)
-  const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}}{{end}}'
+  const port = pod.container.ports?.find(({ name }) => name === httpGet.port)?.containerPort ?? 0
   // Kubernetes asks the address of the pod.
-  const headers = { host: `${docker('inspect', '--format', format, pod.id)}:${port}` }
+  const headers = { host: `${pod.address}:${port}` }
   const timeout = timeoutSeconds * 1_000
-  const target = { host: '127.0.0.1', port: published, path: httpGet.path, headers, timeout }
+  const [host, published] = ['127.0.0.1', pod.published[port]]
+  const target = { host, port: published, path: httpGet.path, headers, timeout }
   return new Promise((resolve) => {
     const request = http.get(target, (response) => {
       response.resume()
@@ -195,8 +201,10 @@ export function isPassed(pod: Pod, { httpGet, timeoutSeconds }: Probe): Promise<
   })
 }
 
-/** Ends a pod as Kubernetes does; returns its exit code, 137 if it had to be killed. */
-export async function stopPod({ id, graceSeconds }: Pod): Promise<number> {
+/** Ends a pod as Kubernetes does; returns its exit code, 137 if it had to be killed, with the end of its log unless it is 0. */
+export async function stopPod(pod: Pod): Promise<number | string> {
+  const { id, graceSeconds } = pod
   await promisify(execFile)('docker', ['stop', '--time', String(graceSeconds), id])
-  return Number(docker('inspect', '--format', '{{.State.ExitCode}}', id))
+  const code = Number(docker('inspect', '--format', '{{.State.ExitCode}}', id))
+  return code === 0 ? code : `${code}: ${logOf(pod)}`
 }
