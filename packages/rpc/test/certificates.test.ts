@@ -3,6 +3,7 @@ import { Readiness } from '@windlass/runtime/admin/readiness'
 import { Settings } from '@windlass/runtime/config/settings'
 import { Teardown } from '@windlass/runtime/process/teardown'
 import { createAuthority } from '@windlass/testkit/certificates'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { allowAll } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -11,6 +12,7 @@ import { RpcServer } from '../src/server.ts'
 import { openServiceIdentity } from '../src/service-identity.ts'
 
 const HANG_MS = 30_000
+const PROBLEM = 'windlass_problems{problem="certificate"'
 const SECRET = 'one secret of the cluster, long enough'
 
 type Authority = Awaited<ReturnType<typeof createAuthority>>
@@ -39,7 +41,8 @@ async function processOf(
   return { identity, readiness, lines }
 }
 
-test('the certificate between services expires and is replaced: calls, readiness, log', async () => {
+test('the certificate between services expires and is replaced: calls, readiness, log, metric', async () => {
+  const metric = exposeMetrics()
   const authority = await createAuthority()
   const { identity, readiness, lines } = await processOf(
     'identity',
@@ -64,10 +67,12 @@ test('the certificate between services expires and is replaced: calls, readiness
     msg: expect.stringMatching(/svc.rpc.*expired/),
   }
   expect(lines).toContainEqual(expect.objectContaining(problem))
+  expect(await metric(PROBLEM)).toBe(1)
 
   await authority.issue('localhost')
   await expect.poll(() => readiness.report(), { timeout: HANG_MS }).toEqual({ status: 'ready' })
   expect(lines.at(-1)).toMatchObject({ level: 30, problem: 'certificate' })
+  expect(await metric(PROBLEM)).toBe(0)
   const answered = async () => (await call().catch(() => undefined))?.worker_name
   await expect.poll(answered, { timeout: HANG_MS }).toBe('w')
 })

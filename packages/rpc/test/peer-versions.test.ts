@@ -1,4 +1,5 @@
 import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { allowAll, TEST_RPC_SECRET } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,6 +9,7 @@ import { RpcServer } from '../src/server.ts'
 import { createServiceIdentity } from '../src/service-identity.ts'
 
 const HANG_MS = 30_000
+const PROBLEM = 'windlass_problems{problem="version_skew"'
 const SILENT = pino({ level: 'silent' })
 
 /** Identity of a process of a release; without a version it announces none. */
@@ -80,13 +82,17 @@ test('one old process among newer ones: only the old one is not ready', async ()
 })
 
 test('the other process is replaced by one of a near release: ready again, without a restart', async () => {
+  const metric = exposeMetrics()
   const server = await serve('1.2.0')
   const gateway = await call('1.4.0', [server.port])
   await expect.poll(gateway.isReady, { timeout: HANG_MS }).toBe(false)
+  expect(await metric(PROBLEM)).toBe(1)
+  expect(await metric('windlass_version_skew_connections{peer="identity"')).toBe(1)
   await server.stop()
   await serve('1.3.0', server.port)
   await expect.poll(gateway.isReady, { timeout: HANG_MS }).toBe(true)
   expect(gateway.lines.at(-1)).toMatchObject({ level: 30, problem: 'version_skew' })
+  expect(await metric(PROBLEM)).toBe(0)
 })
 
 test.each([

@@ -1,5 +1,5 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createAuthority } from '@windlass/testkit/certificates'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { freePort } from '@windlass/testkit/ports'
 import { hasNats } from '@windlass/testkit/private-nats'
@@ -10,7 +10,6 @@ import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { Readiness } from '../src/admin/readiness.ts'
 import { Settings } from '../src/config/settings.ts'
-import { startMetrics } from '../src/metrics/exposition.ts'
 import { openBus } from '../src/nats/bus.ts'
 import { openDb } from '../src/postgres/db.ts'
 import { toOutageFault } from '../src/postgres/outage.ts'
@@ -40,13 +39,7 @@ function processParts() {
   return { log, readiness, teardown, lines }
 }
 
-/** 1 if the process reports an expired certificate. */
-async function metric(metrics: ReturnType<typeof startMetrics>) {
-  const text = await new Promise<string>((end) =>
-    metrics.write({} as IncomingMessage, { setHeader() {}, end } as unknown as ServerResponse),
-  )
-  return text.match(/^windlass_problems\{[^}]*problem="certificate"[^}]*\} (\d)/m)?.[1]
-}
+const PROBLEM = 'windlass_problems{problem="certificate"'
 
 /** Expects the reports of an expired certificate, replaces it, and expects that they end. */
 async function expectReports(
@@ -59,13 +52,12 @@ async function expectReports(
   const msg = expect.stringMatching(new RegExp(`svc.${store}.*has expired`))
   const begun = expect.objectContaining({ level: 50, problem: 'certificate', msg })
   expect(lines).toContainEqual(begun)
-  const metrics = startMetrics('test')
-  onTestFinished(() => metrics.stop())
-  expect(await metric(metrics)).toBe('1')
+  const metric = exposeMetrics()
+  expect(await metric(PROBLEM)).toBe(1)
   await replace()
   await expect.poll(() => readiness.report(), { timeout: HANG_MS }).toEqual({ status: 'ready' })
   expect(lines.filter(({ problem }) => problem).at(-1)).toMatchObject({ level: 30 })
-  expect(await metric(metrics)).toBe('0')
+  expect(await metric(PROBLEM)).toBe(0)
 }
 
 async function start(command: string, args: string[], ready: RegExp) {

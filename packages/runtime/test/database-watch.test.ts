@@ -1,8 +1,7 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { emptyDatabase, testUrl } from '@windlass/testkit/database'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { startMetrics } from '../src/metrics/exposition.ts'
 import { openDb } from '../src/postgres/db.ts'
 import { toOutageFault } from '../src/postgres/outage.ts'
 import { Sql, sql } from '../src/postgres/sql.ts'
@@ -20,18 +19,9 @@ const FIVE_MINUTES_MS = 300_000
 function watchedDb({ url = testUrl('TEST_POSTGRES_URL'), nowMs = Date.now } = {}) {
   const lines: Line[] = []
   const log = pino({}, { write: (line) => void lines.push(JSON.parse(line)) })
-  const metrics = startMetrics('test')
-  onTestFinished(() => metrics.stop())
+  const metric = exposeMetrics()
   const db = openDb(url, 'public', { log, nowMs, maxConnections: 1 })
   onTestFinished(() => db.close())
-  const metric = async (name: string) => {
-    const text = await new Promise<string>((end) => {
-      const response = { setHeader() {}, end } as unknown as ServerResponse
-      metrics.write({} as IncomingMessage, response)
-    })
-    const line = text.split('\n').find((each) => each.startsWith(name))
-    return Number(line?.slice(line.lastIndexOf(' ')))
-  }
   const logged = () => lines.map(({ level, problem, msg }) => [level, problem, msg])
   return { db, logged, metric }
 }

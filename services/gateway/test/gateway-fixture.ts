@@ -69,7 +69,7 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
   onTestFinished(() => bus.close())
   const executions = new FakeExecutions(bus)
   const startWithThreads: typeof start = (settings, runtime) => start(settings, runtime, workerUrl)
-  const { ports, stop } = await startService(startWithThreads, {
+  const { ports, ...service } = await startService(startWithThreads, {
     SVC_SERVER__PORT: '0',
     SVC_NATS__URL: storeUrl(testUrl('TEST_NATS_URL'), 'gateway'),
     SVC_REDIS__URL: storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'),
@@ -114,7 +114,7 @@ export async function startGateway(scripts: FakeServices = {}, env: Record<strin
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', ...headers },
     })
-  return { url, call, json, stop, bus, executions }
+  return { url, call, json, ...service, bus, executions }
 }
 
 type FakeService = [service: Parameters<RpcServer['serve']>[0], script: Record<string, unknown>]

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { request } from 'node:https'
 import type { TLSSocket } from 'node:tls'
 import { createAuthority } from '@windlass/testkit/certificates'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { workerRecord } from '@windlass/testkit/worker-record'
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
@@ -68,6 +69,29 @@ test('certificate files change: new connections use them; invalid files change n
   expect(await serial()).toBe(first)
   await authority.issue('localhost')
   await expect.poll(serial).not.toBe(first)
+})
+
+test('an expired certificate: refused by clients, reported and not ready, until the files are replaced', async () => {
+  const metric = exposeMetrics()
+  const problem = 'windlass_problems{problem="certificate"'
+  const authority = await createAuthority()
+  const { certFile, keyFile } = await authority.issue('localhost', -1_000)
+  const files = { SVC_SERVER__TLS_CERT: certFile, SVC_SERVER__TLS_KEY: keyFile }
+  const { url, readiness, logged } = await startGateway({}, files)
+  readiness.setServing()
+  const health = () => get(Number(new URL(url).port), '/health', { ca: authority.ca })
+  const failing = async () => ((await readiness.report()) as { failing?: string[] }).failing ?? []
+
+  await expect(health()).rejects.toThrow('certificate has expired')
+  expect(await failing()).toContain('certificate')
+  expect(logged()).toMatch(/"problem":"certificate".*the certificate of \[svc.server\] has expired/)
+  expect(await metric(problem)).toBe(1)
+
+  await authority.issue('localhost')
+  await expect.poll(failing).not.toContain('certificate')
+  expect(logged()).toMatch(/"problem":"certificate".*the problem has ended/)
+  expect(await metric(problem)).toBe(0)
+  expect(await health()).toMatchObject({ status: 200 })
 })
 
 test('client_ca: worker routes need a certificate of it in addition to the token', async () => {

@@ -1,5 +1,6 @@
 import { request } from 'node:https'
 import { createAuthority } from '@windlass/testkit/certificates'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { startService } from '@windlass/testkit/service'
 import { expect, test } from 'vitest'
 import { start } from '../src/server.ts'
@@ -26,6 +27,8 @@ test('tls_cert and tls_key: the MCP port speaks TLS only', async () => {
 })
 
 test('an expired certificate: not ready, until the files are replaced', async () => {
+  const metric = exposeMetrics()
+  const problem = 'windlass_problems{problem="certificate"'
   const authority = await createAuthority()
   const { certFile, keyFile } = await authority.issue('localhost', -1_000)
   const { readiness, logged } = await startService(start, {
@@ -40,7 +43,9 @@ test('an expired certificate: not ready, until the files are replaced', async ()
     failing: ['certificate'],
   })
   expect(logged()).toMatch(/"problem":"certificate".*the certificate of \[svc.mcp\] has expired/)
+  expect(await metric(problem)).toBe(1)
   await authority.issue('localhost')
   await expect.poll(() => readiness.report()).toEqual({ status: 'ready' })
   expect(logged()).toMatch(/"problem":"certificate".*the problem has ended/)
+  expect(await metric(problem)).toBe(0)
 })
