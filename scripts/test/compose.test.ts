@@ -31,6 +31,7 @@ function contentOf(name: string): string {
 interface Service {
   profiles?: string[]
   networks?: string[]
+  ports?: string[]
   volumes?: string[]
   environment?: Record<string, unknown>
 }
@@ -115,6 +116,17 @@ test('each service in compose.yml: gets the keys of its own pairs', () => {
 })
 
 const COLLECTOR = 'http://collector:4318'
+
+test('ports in compose.yml: on the loopback address, those of the balancer unless another one is named', () => {
+  const addresses = Object.entries(parsed.services).flatMap(([name, { ports = [] }]) =>
+    ports.map((port) => [name, port.replace(/:\$\{WINDLASS_\w*PORT:-\d+\}:\d+$/, '')]),
+  )
+  expect(addresses.length).toBeGreaterThan(6)
+  for (const [name, address] of addresses)
+    expect(address, name).toMatch(
+      name === 'balancer' ? /^\$\{WINDLASS_ADDRESS:-127\.0\.0\.1\}$/ : /^127\.0\.0\.1$/,
+    )
+})
 
 test('the worker in compose.yml: its network has no store, no service and no answer to a query of metrics', () => {
   const inNetwork = Object.entries(parsed.services).filter(([, { networks }]) =>
