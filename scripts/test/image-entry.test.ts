@@ -1,9 +1,14 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { PROGRAMS } from '../setup/bundled-programs.ts'
 
 const ENTRY = fileURLToPath(new URL('../../deploy/image/entry.mjs', import.meta.url))
+const HEALTH = fileURLToPath(new URL('../../deploy/image/health.mjs', import.meta.url))
 
 const enter = (...args: string[]) =>
   spawnSync(process.execPath, [ENTRY, ...args], { encoding: 'utf8' })
@@ -15,5 +20,22 @@ test.each(['', 'nginx', 'gateway --port=1', 'migrate', 'migrate gateway'])(
     expect(status).toBe(2)
     for (const place of Object.keys(PROGRAMS).filter((name) => name.startsWith('services/')))
       expect(stderr).toContain(place.slice('services/'.length))
+  },
+)
+
+test.each([
+  [200, '{"status":"ready"}', 0, ''],
+  [503, '{"reason":"starting"}', 1, '{"reason":"starting"}'],
+])(
+  'the health check of a service that answers %i: ends with its answer unless it is ready',
+  async (status, body, code, printed) => {
+    const server = http.createServer((_, response) => response.writeHead(status).end(body))
+    server.listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const env = { ...process.env, SVC_ADMIN__PORT: String((server.address() as AddressInfo).port) }
+    const check = spawn(process.execPath, [HEALTH], { env, stdio: ['ignore', 'ignore', 'pipe'] })
+    const [errors] = await Promise.all([text(check.stderr), once(check, 'exit')])
+    expect([check.exitCode, errors]).toEqual([code, printed])
   },
 )
