@@ -90,13 +90,19 @@ test.each(inline)('%s: names what exists', async (text) => {
 
 /** Options of docker with their number of values; others are unknown to this page. */
 const DOCKER_OPTIONS: Record<string, number> = {
+  '--all': 0,
   '--detach': 0,
+  '--env': 1,
+  '--env-file': 1,
   '--file': 1,
+  '--follow': 0,
   '--no-deps': 0,
   '--profile': 1,
   '--rm': 0,
   '--scale': 1,
+  '--signal': 1,
   '--tag': 1,
+  '--volume': 1,
   '--wait': 0,
   '-f': 1,
 }
@@ -152,15 +158,19 @@ function checkCompose(args: string[]): unknown {
     options.filter(([option]) => option === name).map(([, value]) => value)
   const services: Record<string, { profiles?: string[] }> = {}
   for (const file of valuesOf('-f')) Object.assign(services, readCompose(file).services)
-  const [command = '', service] = found
-  expect(['build', 'run', 'up']).toContain(command)
+  const [command = '', service, ...inside] = found
+  expect(['build', 'config', 'down', 'exec', 'kill', 'logs', 'ps', 'run', 'up']).toContain(command)
   const profiles = Object.values(services).flatMap(({ profiles = [] }) => profiles)
   for (const profile of valuesOf('--profile')) expect(profiles).toContain(profile)
   for (const scale of valuesOf('--scale'))
     expect(Object.keys(services)).toContain(scale.split('=')[0])
-  if (command !== 'run') return expect(found).toEqual([command])
+  if (!['exec', 'kill', 'logs', 'run'].includes(command)) return expect(found).toEqual([command])
   expect(Object.keys(services)).toContain(service)
-  return checkEntry(rest)
+  if (command === 'run') return checkEntry(rest)
+  if (command !== 'exec') return expect(inside).toEqual([])
+  const [node, file = ''] = inside
+  expect([node, path.dirname(file)]).toEqual(['node', '/app'])
+  return expect(readdirSync(path.join(PROJECT, 'deploy/image'))).toContain(path.basename(file))
 }
 
 /** Arguments of the image: `windlass` with a command, or a service. */
@@ -176,6 +186,7 @@ async function checkWindlass(args: string[]): Promise<void> {
   const words = args.filter((word) => !word.startsWith('-'))
   const command = commands.find((each) => `${words.join(' ')} `.startsWith(`${each.words} `))
   expect(command?.words ?? args, words.join(' ')).toEqual(command ? command.words : ['--help'])
+  // Also one that is mounted at the same place of a container.
   for (const file of words.filter((word) => word.includes('/')))
     expect(existsSync(path.join(PROJECT, file)), file).toBe(true)
   if (!command || command.isPassThrough) return
@@ -201,6 +212,7 @@ function checkHelm(args: string[]): void {
 
 function checkKubectl(args: string[]): unknown {
   if (args[0] === 'apply') return undefined
+  if (args[0] === 'create') return expect(args).toEqual(['create', 'namespace', 'windlass'])
   const [, , , deployment = '', , node, entry = '', ...command] = args
   const [, service] = /^deploy\/windlass-(\w+)$/.exec(deployment) ?? []
   expect(readdirSync(path.join(PROJECT, 'services'))).toContain(service)

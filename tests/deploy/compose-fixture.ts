@@ -71,8 +71,8 @@ export async function composeProject(): Promise<ComposeProject> {
   })
   const containers = () =>
     sh('docker compose -f deploy/compose.yml ps --all --format json')
-      .trim()
       .split('\n')
+      .filter(Boolean)
       .map((line) => JSON.parse(line) as ComposeContainer)
   return { folder, name, port, sh, containers }
 }
@@ -85,4 +85,14 @@ export function blockWith(words: string): string {
   )
   expect(block, words).toBeDefined()
   return block?.[1] as string
+}
+
+/** A command of compose within the text of docs/operations.md that contains these words. */
+export function inlineWith(words: string): string {
+  const page = readFileSync(path.join(PROJECT, 'docs/operations.md'), 'utf8')
+  const found = [...page.matchAll(/`(docker compose [^`]+)`/g)].find(([, text]) =>
+    text?.includes(words),
+  )
+  expect(found, words).toBeDefined()
+  return found?.[1] as string
 }

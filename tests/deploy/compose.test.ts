@@ -2,11 +2,12 @@ import { execFile, spawnSync } from 'node:child_process'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, expect, test } from 'vitest'
-import { blockWith, composeProject } from './compose-fixture.ts'
+import { blockWith, composeProject, inlineWith } from './compose-fixture.ts'
 import { buildImages, composeObstacle, docker } from './images-fixture.ts'
 
 const composing = test.skipIf(composeObstacle)
 const BUILD = 'docker compose -f deploy/compose.yml build\n'
+const UP = 'docker compose -f deploy/compose.yml up --detach --wait'
 const KEY =
   'docker compose -f deploy/compose.yml run --rm --no-deps identity windlass admin create-key'
 
@@ -56,6 +57,21 @@ composing('the commands of docs/operations.md: a healthy system runs a workflow'
   await stop
   expect([...statuses]).toEqual([401])
   expect(docker('inspect', '--format', '{{.State.ExitCode}}', ID)).toBe('0')
+
+  // The command line of the image, then another start: the volumes have what was uploaded.
+  const key = sh(KEY).trim()
+  sh(blockWith('mcp windlass workflow upload'), { SVC_AUTH_TOKEN: key })
+  expect(sh(inlineWith('exec executions'))).toBe('')
+  sh(inlineWith('SIGUSR2'))
+  expect(sh('docker compose -f deploy/compose.yml logs executions')).toContain('log level changed')
+  sh(inlineWith(' down'))
+  expect(containers()).toEqual([])
+  sh(UP)
+  const again = sh(`npx windlass workflow run hello_world '"again"'`, {
+    SVC_AUTH_TOKEN: key,
+    SVC_WORKERS__SERVER_URL: url,
+  })
+  expect(again).toContain('"output":"Hello, again"')
 
   // TLS in addition, for the same volumes.
   sh(blockWith('deploy/compose.tls.yml'))
