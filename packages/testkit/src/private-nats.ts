@@ -34,6 +34,8 @@ export async function startPrivateNats(defer: Defer = withTest) {
   defer(() => server.end('SIGKILL'))
   return {
     url: `nats://127.0.0.1:${port}`,
+    /** Parent folder of its store. */
+    home: store,
     start: () => server.start(),
     kill: () => server.end('SIGKILL'),
     /** Deletes its store; only while it is not running. */

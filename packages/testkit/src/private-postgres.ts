@@ -50,6 +50,11 @@ export async function startPrivatePostgres(defer: Defer = withTest) {
     home: path.join(dir, 'postgres'),
     /** Folder of the programs of its version. */
     bin: path.dirname(child.program.command),
+    /** Stops it before the test ends. */
+    async stop(): Promise<void> {
+      process.kill(child.pid, 'SIGINT')
+      await child.exited
+    },
     /**
      * Stops it by a signal (SIGINT: fast, SIGQUIT: like a crash), does something, and starts it again after
      * `downMs`.
