@@ -163,8 +163,24 @@ running('a system of testcontainers that cannot start: leaves nothing', async ()
   expect(containers()).toEqual(before)
 })
 
+running(
+  'a worker that ends at once: the error comes with its lines and without a wait',
+  async () => {
+    // The image of the services needs the name of one, and says so.
+    const images = { ...SYSTEM_IMAGES, worker: IMAGE }
+    const before = containers()
+    const started = new WindlassContainer(images).withWorker(flows()).start()
+    await expect(started).rejects.toThrow(/ended before it was online:\n.*usage: one of gateway/)
+    expect(containers()).toEqual(before)
+  },
+)
+
+/** Names of the containers of tests, without the one that removes those of killed tests. */
 const containers = () =>
-  docker('ps', '--all', '--quiet', '--filter', 'label=org.testcontainers=true').split('\n').sort()
+  docker('ps', '--all', '--format={{.Names}}', '--filter', 'label=org.testcontainers=true')
+    .split('\n')
+    .filter((name) => name !== '' && !name.startsWith('testcontainers-ryuk'))
+    .sort()
 
 running('the Python package of systems in containers: its test passes', ({ skip }) => {
   const folder = temporaryFolder('python')

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
+import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
 import {
@@ -35,6 +36,8 @@ const START_MS = 120_000
 const STOP_MS = 20_000
 const POLL_MS = 250
 const RUN_MS = 60_000
+/** Lines of a worker that an error shows. */
+const SHOWN_LINES = 20
 
 /** Sends a request of the public API as administrator and returns the JSON text of the answer. */
 export interface AdminClient {
@@ -62,7 +65,10 @@ export class WindlassContainer {
     return this
   }
 
-  /** Starts everything and returns when the workers are online. What was started is removed if it fails. */
+  /**
+   * Starts everything and returns when the workers are online. What was started is removed if it fails; the error of a
+   * worker that ended has its last lines.
+   */
   async start(): Promise<StartedWindlass> {
     const network = await new Network().start()
     const started = new StartedContainers(network)
@@ -71,11 +77,12 @@ export class WindlassContainer {
       const server = await this.#startServer(started, network, token)
       const adminKey = await createAdminKey(server)
       const windlass = new StartedWindlass(urlOf(server), adminKey, started)
+      const ends: Promise<never>[] = []
       for (const folder of this.#folders) {
         await registerWorkflows(windlass.client, folder)
-        await started.start(this.#worker(network, token, folder))
+        ends.push(endOf(await started.start(this.#worker(network, token, folder)), folder))
       }
-      await untilOnline(windlass.client, this.#folders.length)
+      await Promise.race([untilOnline(windlass.client, this.#folders.length), ...ends])
       return windlass
     } catch (error) {
       await started.stop()
@@ -214,6 +221,21 @@ async function registerWorkflows(client: AdminClient, folder: string): Promise<v
     body.set('file', new Blob([source], { type: 'text/x-python' }), name)
     await client.call({ method: 'POST', path: '/workflows', body })
   }
+}
+
+/** Rejects with the last lines of a worker when its container ends, which its log shows first. */
+function endOf(worker: StartedTestContainer, folder: string): Promise<never> {
+  const lines: string[] = []
+  const ended = (async () => {
+    for await (const line of createInterface({ input: await worker.logs() })) {
+      lines.push(line)
+      if (lines.length > SHOWN_LINES) lines.shift()
+    }
+    throw new Error(`the worker of ${folder} ended before it was online:\n${lines.join('\n')}`)
+  })()
+  // It also ends with the system, when nothing waits for it.
+  ended.catch(() => {})
+  return ended
 }
 
 async function untilOnline(client: AdminClient, count: number): Promise<void> {
