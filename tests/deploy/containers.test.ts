@@ -105,7 +105,9 @@ running('a service that is not ready: its health check fails', async () => {
   const url = `http://${docker('port', id, '9100')}/ready`
   await expect.poll(() => statusOf(url), { timeout: MAX_READY_MS }).toBe(503)
   const check = inspectImage(IMAGE).Config.Healthcheck?.Test.slice(1) ?? []
-  expect(spawnSync('docker', ['exec', id, ...check]).status).toBe(1)
+  const { status, stderr } = spawnSync('docker', ['exec', id, ...check], { encoding: 'utf8' })
+  expect(status).toBe(1)
+  expect(JSON.parse(stderr)).toMatchObject({ reason: expect.any(String) })
 })
 
 running.each([
