@@ -12,6 +12,8 @@ export type Fault =
   | 'cut'
   /** Each part of the answer arrives twice. */
   | 'doubled'
+  /** Nothing happens until the connection is broken. */
+  | 'held'
   /** A status, without asking the server. */
   | number
 
@@ -45,6 +47,7 @@ export async function startFaultProxy(
     const { method = '', url = '' } = from
     proxy.seen.push(`${method} ${url}`)
     const fault = proxy.fault({ method, path: url })
+    if (fault === 'held') return
     if (fault === 'unsent') from.socket.destroy()
     else if (typeof fault === 'number') to.writeHead(fault).end('{"detail":"injected"}')
     else forward(proxy.target, { from, to, streams }, fault)
