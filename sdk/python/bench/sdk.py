@@ -189,4 +189,5 @@ def best(start: Callable[[], Coroutine[Any, Any, RecordingJournal]]) -> tuple[fl
     return min(runs, key=lambda run: run[0])
 
 
-main()
+if __name__ == "__main__":
+    main()

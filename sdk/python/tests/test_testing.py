@@ -7,6 +7,8 @@ import os
 import random
 import runpy
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -385,6 +387,28 @@ async def test_workflow_that_another_process_cannot_import_is_an_assertion_error
         with pytest.raises(AssertionError, match=r"hash_seeds=\(\) leaves this out[\s\S]*not here"):
             await assert_survives_crashes(names["echo"])
         assert (await assert_survives_crashes(names["echo"], hash_seeds=())).cuts == 3
+
+
+async def test_script_without_a_main_guard_is_refused_in_the_first_process_it_starts(
+    tmp_path: Path,
+) -> None:
+    file, imports = tmp_path / "unguarded.py", tmp_path / "imports"
+    file.write_text(
+        "import asyncio\n"
+        "from windlass import workflow\n"
+        "from windlass.testing import assert_survives_crashes\n"
+        f"open({str(imports)!r}, 'a').write('once ')\n"
+        "@workflow\n"
+        "async def echo(ctx): return ctx.input\n"
+        "asyncio.run(assert_survives_crashes(echo, hash_seeds=[1, 2]))\n"
+    )
+    ended = await asyncio.to_thread(
+        subprocess.run, [sys.executable, str(file)], capture_output=True, text=True, timeout=60
+    )
+    assert ended.returncode == 1
+    expected = f"{file} runs a crash test while it is imported; put the call under"
+    assert f'{expected} `if __name__ == "__main__":`' in ended.stderr
+    assert imports.read_text().split() == ["once"] * 3
 
 
 @workflow

@@ -29,6 +29,10 @@ TIMEOUT_S = 300.0
 # Of what a failed process has written, in characters.
 MAX_SHOWN = 4096
 
+# Set in the environment of these processes. A script that checks its workflow whenever it is
+# imported would start processes without end.
+MARK = "WINDLASS_IMPORTED_FOR_CRASH_TEST"
+
 _FAILED = (
     "the workflow cannot be replayed in a process with another hash seed "
     "(hash_seeds=() leaves this out)"
@@ -48,6 +52,11 @@ class OtherSeeds:
     ) -> None:
         """`created` are the ids of the calls that the uninterrupted execution has made."""
         self._tasks: list[asyncio.Task[dict[str, Any]]] = []
+        if importing := os.environ.get(MARK):
+            raise RuntimeError(
+                f"{importing} runs a crash test while it is imported; "
+                'put the call under `if __name__ == "__main__":`'
+            )
         place = _find_place(workflow)
         if place is None:
             return
@@ -61,7 +70,8 @@ class OtherSeeds:
             }
         )
         self._tasks = [
-            asyncio.create_task(asyncio.to_thread(_replay, seed, request)) for seed in seeds
+            asyncio.create_task(asyncio.to_thread(_replay, seed, request, place["file"]))
+            for seed in seeds
         ]
 
     @property
@@ -90,8 +100,8 @@ def _find_place(workflow: Workflow[Any, Any]) -> dict[str, str] | None:
     return {"file": str(Path(file).absolute()), "module": func.__module__, "name": name}
 
 
-def _replay(seed: int, request: str) -> dict[str, Any]:
-    environment: Mapping[str, str] = {**os.environ, "PYTHONHASHSEED": str(seed)}
+def _replay(seed: int, request: str, file: str) -> dict[str, Any]:
+    environment: Mapping[str, str] = {**os.environ, "PYTHONHASHSEED": str(seed), MARK: file}
     command = [sys.executable, "-m", "windlass.testing._replay_cuts"]
     try:
         process = subprocess.run(
