@@ -26,10 +26,15 @@ const INTERVAL_US = 500
 // The services inherit it; a port of their own choice each, on loopback.
 process.env.NODE_OPTIONS = '--inspect=127.0.0.1:0'
 
-/** Starts to profile a service; returns a function that ends it. */
-async function profile(child) {
+/** Returns the inspector's address, which a service prints at its start; read before a load fills the log. */
+function inspectorOf(child) {
   const [url] = /ws:\/\/[\w.:/-]+/.exec(written(child)) ?? []
   if (!url) throw new Error(`${child.name} has no inspector`)
+  return url
+}
+
+/** Starts to profile a service at its inspector; returns a function that ends it. */
+async function profile(url) {
   const inspector = await inspect(url)
   await inspector.send('Profiler.enable')
   await inspector.send('Profiler.setSamplingInterval', { interval: INTERVAL_US })
@@ -77,9 +82,10 @@ const figures = await withSystem({ workers: 1 }, async ({ url, children, pids, d
   await upload(url, 'hello_world')
   const client = new Client(url)
   const run = () => helloWorld(client)
-  await closedLoop(run, { inFlight: IN_FLIGHT, seconds: WARM_SECONDS })
   const services = children.filter(({ name }) => SERVICES.includes(name))
-  const ends = await Promise.all(services.map(profile))
+  const inspectors = services.map(inspectorOf)
+  await closedLoop(run, { inFlight: IN_FLIGHT, seconds: WARM_SECONDS })
+  const ends = await Promise.all(inspectors.map(profile))
   const endWorker = PYSPY && sampleWorker(pids['worker-1'], dir)
   const { count } = await closedLoop(run, { inFlight: IN_FLIGHT, seconds: SECONDS })
   const profiles = await Promise.all(ends.map((end) => end()))
