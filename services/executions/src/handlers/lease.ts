@@ -23,7 +23,7 @@
  *
  *   dispatcher                        this service                         PostgreSQL
  *      |  Lease(offers, limit)             |                                   |
- *      |---------------------------------->|  first entries of the queue ----->|  no lock
+ *      |---------------------------------->|  first entries of the queue ----->|  no lock (pick-work.ts)
  *      |                                   |  loads of the workers ----------->|  no lock
  *      |                                   |  assign (domain/assign.ts)        |
  *      |                                   |  one `lease` command each         |
@@ -87,12 +87,11 @@ import type {
 } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Call } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
-import { type Assignment, assign } from '../domain/assign.ts'
+import type { Assignment } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
 import { NamespaceTurns } from '../engine/namespace-turns.ts'
-import { toCandidateWorker } from '../engine/offers.ts'
+import { pickWork } from '../engine/pick-work.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
-import * as ready from '../store/ready.ts'
 import { NO_LEASES, readLeases } from './lease-answer.ts'
 
 const MAX_LEASES = 128
@@ -115,22 +114,12 @@ export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) =
     const requirementIds = [...new Set(offers.flatMap((offer) => offer.requirement_ids))]
     const maxLeases = Math.min(limit || MAX_LEASES, MAX_LEASES)
     if (requirementIds.length === 0) return NO_LEASES
-    const names = offers.map(({ worker_name }) => worker_name)
-    const [queued, loads] = await Promise.all([
-      ready.listQueued(db, {
-        requirement_ids: requirementIds,
-        limit: maxLeases + 1,
-        served: turns.order,
-      }),
-      ready.loads(db, names),
-    ])
-    const used = new Map(loads.map((load) => [load.worker_name, load.used]))
-    const workers = offers.map((offer) =>
-      toCandidateWorker(offer, used.get(offer.worker_name) ?? 0),
-    )
-    const assignments = assign(queued.slice(0, maxLeases), workers)
-    const namespaceOf = new Map(queued.map((one) => [one.execution_id, one.workflow_namespace]))
-    turns.record(assignments.map(({ execution_id }) => namespaceOf.get(execution_id) ?? ''))
+    const { assignments, namespaces, used, hasMore } = await pickWork(db, offers, {
+      requirement_ids: requirementIds,
+      limit: maxLeases,
+      served: turns.order,
+    })
+    turns.record(namespaces)
     if (call.signal.aborted) return NO_LEASES
     const leased = await leaseAssignments(writer, offers, assignments)
     if (call.signal.aborted) {
@@ -144,8 +133,8 @@ export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) =
       used.set(worker_name, (used.get(worker_name) ?? 0) + 1)
     return {
       leases,
-      loads: names.map((worker_name) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
-      more: queued.length > maxLeases || leases.length < assignments.length,
+      loads: offers.map(({ worker_name }) => ({ worker_name, used: used.get(worker_name) ?? 0 })),
+      more: hasMore || leases.length < assignments.length,
     }
   }
 }
