@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { Batcher } from './batcher.ts'
 
 const gate = () => {
@@ -65,4 +65,78 @@ test('perTick: items of one turn form one batch, and an idle batcher sends at on
   expect(await Promise.all([gather.add(1), gather.add(2), gather.add(3)])).toEqual([1, 2, 3])
   expect(await gather.add(4)).toBe(4)
   expect(batches).toEqual([[1, 2, 3], [4]])
+})
+
+/** A batcher whose batches end when the test says so, on fake timers. */
+function spaced() {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const batches: number[][] = []
+  const gates: ReturnType<typeof gate>[] = []
+  const batcher = new Batcher<number, number>(
+    async (items) => {
+      batches.push(items)
+      const flush = gate()
+      gates.push(flush)
+      await flush.opened
+      return items
+    },
+    { spacingMs: 4, maxBatchSize: 8 },
+  )
+  const finish = async () => {
+    gates.shift()?.open()
+    await vi.advanceTimersByTimeAsync(0)
+  }
+  return { batcher, batches, finish }
+}
+
+test('spacingMs, items queued under load: the next batch starts later, with what has come', async () => {
+  const { batcher, batches, finish } = spaced()
+  const results = [1, 2, 3, 4].map((item) => batcher.add(item))
+  await finish()
+  results.push(batcher.add(5))
+  await vi.advanceTimersByTimeAsync(3)
+  results.push(batcher.add(6))
+  expect(batches).toEqual([[1]])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(batches).toEqual([[1], [2, 3, 4, 5, 6]])
+  await finish()
+  expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6])
+})
+
+test('spacingMs, one item after another, or two callers: no delay', async () => {
+  const { batcher, batches, finish } = spaced()
+  const first = [batcher.add(1), batcher.add(2)]
+  await finish()
+  expect(batches).toEqual([[1], [2]])
+  await finish()
+  await Promise.all(first)
+  const last = batcher.add(3)
+  expect(batches).toEqual([[1], [2], [3]])
+  await finish()
+  await last
+})
+
+test('spacingMs, a whole batch is queued: no delay', async () => {
+  const { batcher, batches, finish } = spaced()
+  const results = Array.from({ length: 9 }, (_, i) => batcher.add(i))
+  await finish()
+  expect(batches.map((batch) => batch.length)).toEqual([1, 8])
+  await finish()
+  await Promise.all(results)
+})
+
+test('spacingMs, items wait for the next batch: idle only after it', async () => {
+  const { batcher, batches, finish } = spaced()
+  for (const item of [1, 2, 3, 4]) void batcher.add(item)
+  let isIdle = false
+  const idle = batcher.whenIdle().then(() => {
+    isIdle = true
+  })
+  await finish()
+  await vi.advanceTimersByTimeAsync(4)
+  expect(isIdle).toBe(false)
+  await finish()
+  await idle
+  expect(batches).toEqual([[1], [2, 3, 4]])
 })

@@ -3,8 +3,7 @@
  *
  * Problem. A commit waits for the disk and an rpc waits for the network, whether it carries one item
  * or a hundred. A commit of one item costs about 0.16 CPU-ms, and a fifth of that per item in a
- * batch. A timer that waits for a batch to fill adds its delay to every item when there is no load,
- * and is too short or too long for every other load.
+ * batch. A timer that waits for every batch to fill adds its delay to every item when there is no load.
  *
  * Algorithm. Items that arrive while a batch is in flight form the next batch (DeWitt et al.,
  * "Implementation Techniques for Main Memory Database Systems", SIGMOD 1984).
@@ -16,13 +15,17 @@
  *      item d -----------------------------------------> queue: d        [d] in flight
  *
  * An idle batcher sends a single item at once, so latency without load is that of the operation. A
- * busy one grows its batches to what arrives during one operation: throughput follows the load
- * without a parameter. `maxBatchSize` bounds a batch; the rest of the queue waits for the next one.
+ * busy one grows its batches to what arrives during one operation: throughput follows the load.
+ * `maxBatchSize` bounds a batch; the rest of the queue waits for the next one.
  *
  * Variants.
  * - `concurrency`: so many batches in flight. Batches then complete in any order.
  * - `perTick`: items added in one turn of the event loop form one batch although nothing is in
  *   flight. For callers that add many items in a loop, where the first would otherwise go alone.
+ * - `spacingMs`: under load a batch waits so long after the one before. Without it a fast operation
+ *   makes many small batches while the processors are busy, each with a commit, messages and wake-ups
+ *   of three processes. Load means that several items arrived during the operation: a caller alone
+ *   never waits.
  * - `maxDelayMs`: the first item waits for others. For writes that are not urgent, such as
  *   heartbeats, where fewer operations matter more than latency.
  *
@@ -45,6 +48,8 @@ export interface BatcherOptions {
   concurrency?: number
   /** Maximum number of items in a batch. */
   maxBatchSize?: number
+  /** Milliseconds between two batches while at least MIN_SPACED_ITEMS items are in the two; 0 for none. */
+  spacingMs?: number
   /** Milliseconds that the first item waits for others; 0 for not at all. */
   maxDelayMs?: number
   /** Items of one turn of the event loop form one batch, although nothing is in flight. */
@@ -52,12 +57,15 @@ export interface BatcherOptions {
 }
 
 const MAX_BATCH_SIZE = 256
+/** Fewer items are no load: two callers would wait for a batch that no third one joins. */
+const MIN_SPACED_ITEMS = 4
 
 /** Groups items into batches. `send` answers one result for each item, in order; its rejection rejects them all. */
 export class Batcher<Item, Result> {
   readonly #send: (items: Item[]) => Promise<Result[]>
   readonly #concurrency: number
   readonly #maxBatchSize: number
+  readonly #spacingMs: number
   readonly #maxDelayMs: number
   readonly #perTick: boolean
   #timer: NodeJS.Timeout | NodeJS.Immediate | undefined
@@ -69,6 +77,7 @@ export class Batcher<Item, Result> {
     this.#send = send
     this.#concurrency = options.concurrency ?? 1
     this.#maxBatchSize = options.maxBatchSize ?? MAX_BATCH_SIZE
+    this.#spacingMs = options.spacingMs ?? 0
     this.#maxDelayMs = options.maxDelayMs ?? 0
     this.#perTick = options.perTick ?? false
   }
@@ -103,6 +112,12 @@ export class Batcher<Item, Result> {
     }
   }
 
+  #shouldSpace(sent: number): boolean {
+    const queued = this.#queue.length
+    const isLoaded = queued > 0 && sent + queued >= MIN_SPACED_ITEMS
+    return this.#spacingMs > 0 && isLoaded && queued < this.#maxBatchSize
+  }
+
   async #run(batch: PendingItem<Item, Result>[]): Promise<void> {
     try {
       const results = await this.#send(batch.map(({ item }) => item))
@@ -111,8 +126,10 @@ export class Batcher<Item, Result> {
       for (const { reject } of batch) reject(error)
     }
     this.#inFlight--
+    if (this.#shouldSpace(batch.length))
+      this.#timer ??= setTimeout(() => this.#onTimer(), this.#spacingMs)
     this.#startBatches()
-    if (this.#inFlight > 0) return
+    if (this.#inFlight > 0 || this.#queue.length > 0) return
     for (const resolve of this.#idle.splice(0)) resolve()
   }
 }
