@@ -196,6 +196,7 @@ export const OPERATIONS: Record<string, Operation> = {
   },
   'GET /workers/{name}/approvals/{execution_id}/{task_call_id}': {},
   'POST /workers/{name}/checkpoint/{execution_id}': held,
+  'POST /workers/{name}/checkpoints': { body: [] },
   'POST /workers/{name}/claim/{execution_id}': {},
   'GET /workers/{name}/connect': {},
   'POST /workers/{name}/logs/{execution_id}': { body: { first: 0, lines: [] } },

@@ -14,7 +14,7 @@ const byA =
 const other = '0'.repeat(32)
 const mismatch = (as: string, name: string): Expected => [403, { detail: `Worker identity mismatch: authenticated as '${as}', but accessing endpoint for '${name}'` }]
 
-const ROUTES = ['GET /workers/b/connect', ...['claim', 'checkpoint', 'release', 'progress', 'logs', 'approvals'].map((verb) => `POST /workers/b/${verb}/${other}`), `GET /workers/b/approvals/${other}/x`, 'POST /workers/b/pong', 'POST /workers/b/secrets/batch']
+const ROUTES = ['GET /workers/b/connect', ...['claim', 'checkpoint', 'release', 'progress', 'logs', 'approvals'].map((verb) => `POST /workers/b/${verb}/${other}`), `GET /workers/b/approvals/${other}/x`, 'POST /workers/b/checkpoints', 'POST /workers/b/pong', 'POST /workers/b/secrets/batch']
 
 const identities: WorkerCase[] = [
   ...ROUTES.map((what): WorkerCase => [`N076: ${what} as another worker`, ({ a }) => ({ what, token: a.token }), mismatch('a', 'b')]),

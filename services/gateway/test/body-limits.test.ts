@@ -37,6 +37,7 @@ const PAYLOAD_ROUTES = [
   'post /executions/{execution_id}/rerun',
   'post /schedules',
   'post /workers/{name}/checkpoint/{execution_id}',
+  'post /workers/{name}/checkpoints',
   'post /workers/{name}/progress/{execution_id}',
   'post /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}',
   'post /workflows/{namespace}/{workflow_name}/run/{mode}',

@@ -52,6 +52,7 @@ test('a registration: the record and the session token', async () => {
       'parking',
       'captured_lines',
       'lines_in_checkpoints',
+      'checkpoint_batches',
       'claim_by_delivery',
       'keep_workflows',
     ],

@@ -14,6 +14,9 @@ export interface Report {
 }
 
 const MAX_EVENTS = 50_000
+const MAX_CHECKPOINTS = 256
+/** Below 2^53, as the header of a single checkpoint. */
+const GENERATION = /^\d{1,15}$/
 /** Repeated events are found by their ids in a database index, which needs short keys. */
 const MAX_ID_LENGTH = 256
 const MAX_TEXT_LENGTH = 65_536
@@ -22,28 +25,49 @@ type Members = Map<string, string>
 type Place = (string | number)[]
 
 /**
- * Reads the checked JSON text of a checkpoint. Unknown members are ignored; a duplicate of a
- * control member is refused.
+ * Reads the checked JSON text of a checkpoint, which stands at `place` of the body. Unknown members are
+ * ignored; a duplicate of a control member is refused.
  */
-export function readCheckpoint(text: string): Report {
-  const members = membersOnce(text, ['body']) ?? wrong(['body'], 'must be an object', 'object_type')
+export function readCheckpoint(text: string, place: Place = ['body']): Report {
+  const members = membersOnce(text, place) ?? wrong(place, 'must be an object', 'object_type')
   for (const name of ['workflow_id', 'workflow_namespace', 'workflow_name'])
-    control(members, name, ['body'])
-  const state = control(members, 'state', ['body'])
-  if (!isState(state)) wrong(['body', 'state'], 'unknown state', 'enum')
-  if (members.has('current_worker')) control(members, 'current_worker', ['body'])
+    control(members, name, place)
+  const state = control(members, 'state', place)
+  if (!isState(state)) wrong([...place, 'state'], 'unknown state', 'enum')
+  if (members.has('current_worker')) control(members, 'current_worker', place)
   return {
-    execution_id: control(members, 'execution_id', ['body']),
+    execution_id: control(members, 'execution_id', place),
     state,
     output_json: members.get('output'),
-    events: readEvents(members.get('events')),
+    events: readEvents(members.get('events'), [...place, 'events']),
     lines_json: members.get('captured_lines'),
   }
 }
 
-function readEvents(text: string | undefined): NewEvent[] {
+/** A checkpoint of a batch, with the claim generation that it is sent under. */
+export interface BatchedReport extends Report {
+  claim_generation: number
+}
+
+/** Reads the checked JSON text of a batch of checkpoints, one for each execution. */
+export function readCheckpoints(text: string): BatchedReport[] {
+  const elements = elementsOf(text) ?? wrong(['body'], 'must be an array', 'list_type')
+  if (elements.length > MAX_CHECKPOINTS)
+    wrong(['body'], `more than ${MAX_CHECKPOINTS} checkpoints`, 'too_long')
+  return elements.map((element, i) => {
+    const place: Place = ['body', i]
+    const members = membersOnce(element, place) ?? wrong(place, 'must be an object', 'object_type')
+    const generation = members.get('claim_generation') ?? missing([...place, 'claim_generation'])
+    if (!GENERATION.test(generation))
+      wrong([...place, 'claim_generation'], 'must be a whole number', 'int_type')
+    const checkpoint = members.get('checkpoint') ?? missing([...place, 'checkpoint'])
+    const report = readCheckpoint(checkpoint, [...place, 'checkpoint'])
+    return { ...report, claim_generation: Number(generation) }
+  })
+}
+
+function readEvents(text: string | undefined, place: Place): NewEvent[] {
   if (text === undefined) return []
-  const place: Place = ['body', 'events']
   const elements = elementsOf(text) ?? wrong(place, 'must be an array', 'list_type')
   if (elements.length > MAX_EVENTS) wrong(place, `more than ${MAX_EVENTS} events`, 'too_long')
   return elements.map((element, i) => readEvent(element, [...place, i]))
@@ -70,7 +94,7 @@ function readEvent(text: string, place: Place): NewEvent {
 /** Reads a control member: a string that fits a database column. */
 function control(members: Members, name: string, place: Place): string {
   const raw = members.get(name)
-  if (raw === undefined) return wrong([...place, name], 'Field required', 'missing')
+  if (raw === undefined) return missing([...place, name])
   const value = stringOf(raw)
   if (value === undefined) return wrong([...place, name], 'must be a string', 'string_type')
   if (raw.includes('\\') && /\0|\p{Cs}/u.test(value))
@@ -79,6 +103,8 @@ function control(members: Members, name: string, place: Place): string {
     return wrong([...place, name], `longer than ${MAX_TEXT_LENGTH}`, 'too_long')
   return value
 }
+
+const missing = (place: Place): never => wrong(place, 'Field required', 'missing')
 
 function wrong(loc: Place, msg: string, type: Problem['type']): never {
   throw unprocessable({ loc, msg, type })

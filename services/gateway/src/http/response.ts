@@ -54,9 +54,15 @@ export function sendFault(ctx: RequestContext, error: unknown): void {
   if (!ctx.req.complete && !ctx.req.readableFlowing && hasBody(ctx)) discardBody(ctx)
   const fault = faultOf(error)
   ctx.responseHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
-  if (fault) sendJson(ctx, STATUSES[fault.kind], bodyOf(fault))
+  if (fault) sendJson(ctx, STATUSES[fault.kind], `{"detail":${detailOf(fault)}}`)
   else sendJson(ctx, 500, '{"detail":"Internal server error"}')
 }
+
+/** Status and JSON text of the detail of a refusal, for an answer that contains several results. */
+export const refusalOf = (fault: Fault) => ({
+  status: STATUSES[fault.kind],
+  detail_json: detailOf(fault),
+})
 
 /** Returns the Fault for a thrown value, or undefined for a bug. */
 export function faultOf(error: unknown): Fault | undefined {
@@ -74,9 +80,7 @@ function malformed({ offset, reason, message }: JsonError): Fault {
   return new Fault('unprocessable', message, { details: { problems: [problem] } })
 }
 
-function bodyOf({ kind, message, details }: Fault): string {
-  if (kind === 'unprocessable' && details?.problems)
-    return `{"detail":${JSON.stringify(details.problems)}}`
-  if (details) return `{"detail":${JSON.stringify({ message, ...details })}}`
-  return `{"detail":${quote(message)}}`
+function detailOf({ kind, message, details }: Fault): string {
+  if (kind === 'unprocessable' && details?.problems) return JSON.stringify(details.problems)
+  return details ? JSON.stringify({ message, ...details }) : quote(message)
 }

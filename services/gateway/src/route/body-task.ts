@@ -2,7 +2,7 @@ import { Fault, type Kind } from '@windlass/runtime/faults'
 import { decodeJson } from '@windlass/runtime/json/decode-json'
 import { findDuplicateMember } from '@windlass/runtime/json/duplicate-members'
 import { checkJson, JsonError, membersOf } from '@windlass/runtime/json/json'
-import { readCheckpoint } from '../domain/checkpoint.ts'
+import { readCheckpoint, readCheckpoints } from '../domain/checkpoint.ts'
 import { repeated } from '../domain/members.ts'
 import { readProgress } from '../domain/progress.ts'
 
@@ -38,7 +38,8 @@ const READERS = {
   text: (text: string): string => text,
   object: (text: string, { members }: { members?: ObjectMembers }): ObjectText =>
     splitObject(text, members ?? { payloads: [], texts: [] }),
-  checkpoint: readCheckpoint,
+  checkpoint: (text: string) => readCheckpoint(text),
+  checkpoints: readCheckpoints,
   progress: (text: string) => readProgress(text, new Date().toISOString()),
 }
 

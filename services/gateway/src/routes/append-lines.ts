@@ -6,15 +6,13 @@ import type { Clients } from '../clients/connect.ts'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { prose, text } from '../route/fields.ts'
-import type { claimHolderOf } from './claim-holder.ts'
+import type { ClaimHolder } from './claim-holder.ts'
 
 export interface LineDeps {
   bus: Bus
   capturedLines: Clients['capturedLines']
   executions: ExecutionsClient
 }
-
-type ClaimHolder = ReturnType<typeof claimHolderOf>
 
 const MAX_LINES = 500
 const MAX_MESSAGE_CHARS = 16_384

@@ -2,6 +2,8 @@ import { Fault, unprocessable } from '@windlass/runtime/faults'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
+export type ClaimHolder = ReturnType<typeof claimHolderOf>
+
 /**
  * Returns the calling worker with the claim generation of its header or of its execution token; refuses
  * a token of another execution or claim.

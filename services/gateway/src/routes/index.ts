@@ -31,6 +31,7 @@ import * as signIn from './sign-in.ts'
 import * as statistics from './statistics.ts'
 import * as workerApprovals from './worker-approvals.ts'
 import * as workerCalls from './worker-calls.ts'
+import * as workerCheckpoints from './worker-checkpoints.ts'
 import * as workerExecutions from './worker-executions.ts'
 import * as workerLines from './worker-lines.ts'
 import * as workerNested from './worker-nested.ts'
@@ -64,6 +65,7 @@ export const routes = [
   ...named(workers),
   ...named(workerTokens),
   ...named(workerCalls),
+  ...named(workerCheckpoints),
   ...named(workerLines),
   ...named(workerApprovals),
   ...named(workerNested),

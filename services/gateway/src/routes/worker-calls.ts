@@ -1,18 +1,17 @@
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import { Progress } from '@windlass/proto/windlass/signals/v1/signals'
-import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import type { ClaimAnswers } from '../clients/claim-answers.ts'
 import type { HeartbeatClient } from '../clients/heartbeats.ts'
 import { readMetrics } from '../domain/pong.ts'
 import { inMessages } from '../domain/progress.ts'
-import { context, summary } from '../domain/views.ts'
+import { context } from '../domain/views.ts'
 import { optionalJson, workerReport } from '../route/body.ts'
 import { route } from '../route/route.ts'
-import { appendLinesOfCheckpoint, CapturedLines, type LineDeps } from './append-lines.ts'
+import type { LineDeps } from './append-lines.ts'
 import { claimHolderOf } from './claim-holder.ts'
-import { ExecutionContext, ExecutionView, Ok } from './schemas.ts'
+import { ExecutionContext, Ok } from './schemas.ts'
 
 export interface Deps extends LineDeps {
   claimAnswers: ClaimAnswers
@@ -58,65 +57,6 @@ export const claim = route('post', '/workers/{name}/claim/{execution_id}', {
     if (execution.attempts) ctx.responseHeaders.push('x-svc-attempt', String(execution.attempts))
     if (execution_token) ctx.responseHeaders.push('x-svc-execution-token', execution_token)
     return context(execution, log)
-  },
-})
-
-const Checkpoint = z
-  .object({
-    workflow_id: z.string(),
-    workflow_namespace: z.string(),
-    workflow_name: z.string(),
-    execution_id: z.string(),
-    state: z.string(),
-    input: z.unknown().optional(),
-    output: z.unknown().optional(),
-    current_worker: z.string().optional(),
-    events: z
-      .array(
-        z.object({
-          type: z.string(),
-          source_id: z.string(),
-          name: z.string(),
-          time: z.string(),
-          id: z.string().optional(),
-          value: z.unknown().optional(),
-          subject: z.string().nullish(),
-        }),
-      )
-      .optional(),
-    /** Lines that the code wrote before these events; as in the request for lines alone. */
-    captured_lines: CapturedLines.optional(),
-  })
-  .meta({ id: 'Checkpoint' })
-
-export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_id}', {
-  summary: 'Persist the progress of a claimed execution',
-  access: 'own execution',
-  raw: true,
-  body: workerReport(Checkpoint, 'checkpoint'),
-  returns: ExecutionView,
-  async handle({ params: { execution_id }, body, resolved, ctx }, deps: Deps) {
-    if (parseId(body.execution_id) !== execution_id)
-      throw unprocessable({
-        loc: ['body', 'execution_id'],
-        msg: 'is not the execution of the path',
-        type: 'value_error',
-      })
-    const { state, output_json, events, lines_json } = body
-    const writer = claimHolderOf(resolved, ctx, execution_id)
-    if (lines_json !== undefined)
-      await appendLinesOfCheckpoint(deps, execution_id, writer, lines_json)
-    const { execution } = await deps.executions.submit({
-      execution_id,
-      traceparent: ctx.traceparent,
-      with_log: false,
-      body: {
-        $case: 'checkpoint',
-        value: { writer, state, output_json, events },
-      },
-    })
-    deps.claimAnswers.forget(execution_id)
-    return summary(execution)
   },
 })
 

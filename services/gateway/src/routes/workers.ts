@@ -104,7 +104,7 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
 /**
  * Additions to the original protocol: a registration is renewed with the session token; an execution
  * token is accepted by the routes of a worker that concern its execution; a release may park the
- * execution until a condition is met; lines that workflows write are stored, also with checkpoints; the first checkpoint may be
+ * execution until a condition is met; lines that workflows write are stored, also with checkpoints; several checkpoints fit one request; the first checkpoint may be
  * the claim, and dispatches omit workflows that the worker keeps, for workers that announce it.
  */
 const CLAIM_BY_DELIVERY = 'claim_by_delivery'
@@ -115,6 +115,7 @@ const FEATURES = [
   'parking',
   'captured_lines',
   'lines_in_checkpoints',
+  'checkpoint_batches',
   CLAIM_BY_DELIVERY,
   KEEP_WORKFLOWS,
 ]
