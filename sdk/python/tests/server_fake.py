@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from aiohttp import web
 
-from windlass._json import loads
+from windlass._json import encode, loads
 
 BOOTSTRAP = "bootstrap-token"
 GENERATION = "X-Svc-Claim-Generation"
@@ -120,6 +120,8 @@ class FakeServer:
         self.sent_sessions: list[str | None] = []
         self.pongs: list[dict[str, Any]] = []
         self.stale_writes = 0
+        # Number of checkpoints in each request with several.
+        self.batch_sizes: list[int] = []
         self.connects: list[float] = []
         self.requests: list[tuple[str, str]] = []
         self.secrets: dict[str, Any] = {}
@@ -225,6 +227,7 @@ class FakeServer:
                 web.get(f"{worker}/connect", self._connect),
                 web.post(f"{worker}/claim/{{id}}", self._claim),
                 web.post(f"{worker}/checkpoint/{{id}}", self._checkpoint),
+                web.post(f"{worker}/checkpoints", self._checkpoints),
                 web.post(f"{worker}/release/{{id}}", self._release),
                 web.post(f"{worker}/progress/{{id}}", self._progress),
                 web.post(f"{worker}/logs/{{id}}", self._lines),
@@ -316,26 +319,50 @@ class FakeServer:
             stored.append("WORKFLOW_RESUME_CLAIMED" if resumed else "WORKFLOW_CLAIMED")
 
     async def _checkpoint(self, request: web.Request) -> web.Response:
-        stored = self.executions.get(request.match_info["id"])
+        worker, generation = request.match_info["name"], request.headers.get(GENERATION)
+        status, answer = self._store_checkpoint(
+            worker, request.match_info["id"], generation, await request.text()
+        )
+        return web.json_response(answer, status=status)
+
+    async def _checkpoints(self, request: web.Request) -> web.Response:
+        if "checkpoint_batches" not in self.features:
+            return web.json_response({"detail": "Not Found"}, status=404)
+        items = loads(await request.text())
+        self.batch_sizes.append(len(items))
+        results = []
+        for item in items:
+            checkpoint = item["checkpoint"]
+            execution_id, generation = checkpoint["execution_id"], str(item["claim_generation"])
+            status, answer = self._store_checkpoint(
+                request.match_info["name"], execution_id, generation, encode(checkpoint)
+            )
+            results.append({**answer, "execution_id": execution_id, "status": status})
+        return web.json_response(results)
+
+    def _store_checkpoint(
+        self, worker: str, execution_id: str, generation: str | None, text: str
+    ) -> tuple[int, dict[str, Any]]:
+        stored = self.executions.get(execution_id)
         if stored is None:
-            return web.json_response({"detail": "not found"}, status=404)
-        body = loads(await request.text())
-        if refusal := self._fence(request, stored):
-            return refusal
+            return 404, {"detail": "not found"}
+        body = loads(text)
+        if refusal := self._refusal_of(worker, generation, stored):
+            return 409, refusal
         is_unclaimed = stored.state in {"SCHEDULED", "RESUME_SCHEDULED"}
         takes_it = self.delivers_s is not None and self.takes_first_checkpoints
-        if is_unclaimed and not (takes_it and GENERATION in request.headers):
-            return web.json_response({"detail": "stale-claim: not claimed"}, status=409)
+        if is_unclaimed and not (takes_it and generation is not None):
+            return 409, {"detail": "stale-claim: not claimed"}
         self._mark_claimed(stored)
         stored.checkpoints.append(body)
-        stored.checkpoint_texts.append(await request.text())
+        stored.checkpoint_texts.append(text)
         if "lines_in_checkpoints" in self.features:
             self._store_lines(stored, body.get("captured_lines") or {"first": 0, "lines": []})
         known = {(event["id"], event["type"]) for event in stored.events}
         stored.events += [e for e in body["events"] if (e["id"], e["type"]) not in known]
         if stored.state != "CANCELLING" or body["state"] in TERMINAL:
             stored.state = body["state"]
-        return web.json_response({"execution_id": stored.execution_id, "state": stored.state})
+        return 200, {"execution_id": stored.execution_id, "state": stored.state}
 
     async def _release(self, request: web.Request) -> web.Response:
         stored = self.executions[request.match_info["id"]]
@@ -359,11 +386,17 @@ class FakeServer:
 
     def _fence(self, request: web.Request, stored: StoredExecution) -> web.Response | None:
         sent = request.headers.get(GENERATION)
-        mine = stored.worker == request.match_info["name"]
+        refusal = self._refusal_of(request.match_info["name"], sent, stored)
+        return None if refusal is None else web.json_response(refusal, status=409)
+
+    def _refusal_of(
+        self, worker: str, sent: str | None, stored: StoredExecution
+    ) -> dict[str, Any] | None:
+        mine = stored.worker == worker
         if mine and stored.state not in TERMINAL and sent in {None, str(stored.generation)}:
             return None
         self.stale_writes += 1
-        return web.json_response({"detail": "stale-claim: another generation"}, status=409)
+        return {"detail": "stale-claim: another generation"}
 
     async def _progress(self, request: web.Request) -> web.Response:
         self.executions[request.match_info["id"]].progress += await request.json()

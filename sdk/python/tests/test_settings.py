@@ -33,7 +33,7 @@ def test_defaults() -> None:
     assert result.server_url == "http://localhost:8000"
     assert result.bootstrap_token == ""
     assert token() == "from-environment"
-    assert (result.labels, result.max_concurrent_executions) == ({}, 16)
+    assert (result.labels, result.max_concurrent_executions) == ({}, 100)
     assert (result.drain_timeout_s, result.stream_idle_s) == (25, 60)
 
 

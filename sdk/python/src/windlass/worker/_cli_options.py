@@ -138,7 +138,7 @@ OPTIONS = (
     Option("proxy", "HTTP proxy on the way to the server", "URL"),
     Option("name", "default: worker- and six hex digits", "NAME"),
     Option("label", "fact that a workflow may require", "KEY=VALUE", label, is_list=True),
-    Option("max_concurrent", "executions at a time; 0: no limit; default: 16", "N", count, 16),
+    Option("max_concurrent", "executions at a time; 0: no limit; default: 100", "N", count, 100),
     Option(
         "children",
         "processes that run workflows; 0: a thread of the worker; "

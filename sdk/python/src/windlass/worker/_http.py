@@ -17,7 +17,8 @@ from windlass.worker._api import Refused, Unavailable
 MAX_DETAIL = 2000
 LARGE_BYTES = 512 * 1024
 
-_TEMPORARY = frozenset({408, 425, 429})
+# Statuses after which a request is repeated, in addition to those from 500.
+TEMPORARY = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ async def send(
                 method, target, headers=headers, data=_payload(body), timeout=timeout
             ) as response:
                 content = await response.read()
-                if response.status >= 500 or response.status in _TEMPORARY:
+                if response.status >= 500 or response.status in TEMPORARY:
                     raise Unavailable(f"{method} {target.path} answered {response.status}")
                 return HttpResponse(response.status, content, response.headers)
         except (aiohttp.ServerDisconnectedError, ConnectionResetError) as error:

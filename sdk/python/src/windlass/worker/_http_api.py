@@ -16,6 +16,7 @@ from windlass._narrow import is_object
 from windlass._parking import WakeCondition
 from windlass._services import Approval
 from windlass.worker._api import CALL_WAIT_S, Unavailable
+from windlass.worker._checkpoint_batches import CheckpointBatches
 from windlass.worker._http import HttpResponse, send
 from windlass.worker._models import Claim, parse_claim
 from windlass.worker._registration import Registration
@@ -49,6 +50,7 @@ class HttpApi:
         self._registration = registration
         self._path = registration.path
         self._execution_tokens: dict[str, _ExecutionToken] = {}
+        self._batches = CheckpointBatches(self._checkpoint_alone, self._checkpoint_batch)
 
     @property
     def authorizes_tasks(self) -> bool:
@@ -72,7 +74,18 @@ class HttpApi:
         self._execution_tokens.pop(execution_id, None)
 
     async def checkpoint(self, execution_id: str, body: bytes, generation: str | None) -> None:
+        if "checkpoint_batches" in self._registration.session.features:
+            await self._batches.send(execution_id, body, generation)
+        else:
+            await self._checkpoint_alone(execution_id, body, generation)
+
+    async def _checkpoint_alone(
+        self, execution_id: str, body: bytes, generation: str | None
+    ) -> None:
         await self._post_for(execution_id, f"/checkpoint/{execution_id}", body, generation)
+
+    async def _checkpoint_batch(self, body: bytes) -> HttpResponse:
+        return await self._post("/checkpoints", body)
 
     @property
     def park_after_s(self) -> float | None:
