@@ -48,10 +48,13 @@ def other_processes():
 
 
 def neighbours():
-    return sum(
-        b"windlass.worker" in open(f"/proc/{pid}/cmdline", "rb").read()
-        for pid in filter(str.isdigit, os.listdir("/proc"))
-    )
+    found = 0
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            found += b"windlass.worker" in open(f"/proc/{pid}/cmdline", "rb").read()
+        except OSError:
+            pass  # it has ended since it was listed
+    return found
 
 
 def own_memory():
