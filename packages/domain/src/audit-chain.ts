@@ -19,7 +19,7 @@ export interface HashedEntry {
   detail_json: string
 }
 
-/** The text that is hashed after the hash before it. Its form never changes. */
+/** The text that is hashed after the hash of the previous entry. Its form never changes. */
 export const canonicalTextOf = (entry: HashedEntry): string => {
   const { seq, at, subject, issuer, key_prefix, request_id } = entry
   const { action, object, outcome, detail_json } = entry
@@ -38,7 +38,7 @@ export interface HexHead {
   hash: string
 }
 
-/** Hashes that an entry claims, and the one that its content has. */
+/** The hashes that an entry claims, and the hash of its content. */
 export interface EntryHashes {
   previous: string
   claimed: string
@@ -50,7 +50,7 @@ export class ChainLinks {
   readonly problems: string[] = []
   #last: HexHead
   readonly #remembered: HexHead | undefined
-  /** The entry before the first one of a log whose beginning is not there. */
+  /** The entry before the first one of a log whose beginning is missing. */
   #base: HexHead | undefined
   #isBasePruned = false
 
@@ -89,7 +89,9 @@ export class ChainLinks {
       )
   }
 
-  /** Verifies that the chain reaches the head that the log claims and the head that was noted. */
+  /**
+   * Verifies that the chain contains the head that the log claims and the head that was noted elsewhere.
+   */
   verifyEnd(claimed: HexHead): void {
     if (this.#base) this.#verifyBase(this.#base)
     const { seq, hash } = this.#last
@@ -99,7 +101,9 @@ export class ChainLinks {
       this.problems.push('the head of the log is not its last entry')
   }
 
-  /** Verifies that the entries before the first one were pruned, and that the noted head is not among them. */
+  /**
+   * Verifies that the entries before the first one were pruned, and that the noted head is not one of them.
+   */
   #verifyBase({ seq, hash }: HexHead): void {
     const remembered = this.#remembered
     if (!this.#isBasePruned) this.#missing(1, seq)

@@ -5,7 +5,7 @@ import { toAuditEntry } from './audit-entry.ts'
 /** The largest page of the audit log. */
 export const AUDIT_PAGE = 1_000
 
-/** An entry, and the JSON text in which the server sent it. */
+/** An entry, and the JSON text that the server sent for it. */
 export interface AuditLine {
   entry: ChainedEntry
   json: string
@@ -32,7 +32,7 @@ export async function readAuditPage(
   return { head: toHead(head), lines }
 }
 
-/** Parses `SEQ:HASH`; undefined for another text. */
+/** Parses `SEQ:HASH`; undefined for any other text. */
 export function parseHead(text: string): Head | undefined {
   const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
   return seq === undefined ? undefined : { seq: Number(seq), hash: Buffer.from(hash, 'hex') }
@@ -70,7 +70,10 @@ export async function verifyPages(read: ReadRoute, check: AuditChainVerifier): P
   }
 }
 
-/** Entries beyond the head were appended meanwhile and moved the head; one that the head never reaches was inserted. */
+/**
+ * Entries beyond the head were appended in the meantime, and the head has moved with them. An entry that
+ * the head never reaches was inserted.
+ */
 async function checkBeyondHead(
   read: ReadRoute,
   check: AuditChainVerifier,

@@ -86,9 +86,9 @@ export const ACTIONS = [
 export type Action = (typeof ACTIONS)[number]
 
 /**
- * Outcomes of an action. `begun` is recorded before a change whose owner is another service than
- * identity, and is followed by one of the others: `denied` lacked a permission, `failed` was refused
- * for another reason, `unknown` broke off in flight and may have happened.
+ * Outcomes of an action. `begun` is recorded before a change that a service other than identity makes. One
+ * of the others follows it: `denied` means that a permission was missing, `failed` that the action was
+ * refused for another reason, `unknown` that the connection was lost and the change may have happened.
  */
 export const OUTCOMES = ['begun', 'done', 'denied', 'failed', 'unknown'] as const
 export type Outcome = (typeof OUTCOMES)[number]

@@ -2,7 +2,7 @@
 export interface Caller {
   /** Empty for the anonymous caller: authentication is off. */
   subject: string
-  /** Issuer in whose namespace the subject is a name. */
+  /** Issuer that assigned the subject. */
   issuer: string
   /** Prefix of the API key of the request. */
   key_prefix?: string
@@ -13,6 +13,6 @@ export const INTERNAL_ISSUER = 'svc'
 
 export const ANONYMOUS_CALLER: Caller = { subject: '', issuer: '' }
 
-/** The caller as records name it; a caller without a subject is `anonymous`. */
+/** The caller as records show it; a caller without a subject is `anonymous`. */
 export const toRecordedCaller = ({ subject, issuer }: Caller) =>
   subject === '' ? { subject: 'anonymous', issuer: INTERNAL_ISSUER } : { subject, issuer }

@@ -3,14 +3,14 @@ interface Field {
   least: number
   most: number
   names: string[]
-  /** Further forms of days: any, the last one, the last or n-th of a weekday. */
+  /** Other forms of days: any day, the last one, the last or n-th of a weekday. */
   word?: RegExp
 }
 
 const MONTHS = 'jan feb mar apr may jun jul aug sep oct nov dec'.split(' ')
 const DAYS = 'sun mon tue wed thu fri sat'.split(' ')
 
-/** In the order in which they are written; seconds, where given, come last. */
+/** In the order in which they are written; seconds, if present, come last. */
 const FIELDS: Field[] = [
   { name: 'minute', least: 0, most: 59, names: [] },
   { name: 'hour', least: 0, most: 23, names: [] },
@@ -44,9 +44,9 @@ export class CronError extends Error {
 }
 
 /**
- * The fields of a cron expression, in lower case: minute, hour, day of month, month, day of week and,
- * where given, second; a nickname is written out, and so is where a step ends. Throws CronError, with a message for the user, for
- * what is none and for what no calendar holds, such as 30 February.
+ * Parses a cron expression into its fields, in lower case: minute, hour, day of month, month, day of week
+ * and, if present, second. Nicknames are expanded, and an open-ended step gets its end. Throws CronError,
+ * with a message for the user, for any other text and for a day that no calendar has, such as 30 February.
  */
 export function cronFields(expression: string): string[] {
   if (expression.length > MAX_CHARS) throw new CronError(`is longer than ${MAX_CHARS} characters`)
@@ -70,13 +70,16 @@ const withEnds = (text: string, field: Field) =>
     .map((item) => item.replace(/^(\w+)\//, `$1-${lastOf(field)}/`))
     .join(',')
 
-/** Sunday has two numbers, and of a week one counts. */
+/** Sunday has two numbers, 0 and 7; only one of them counts. */
 const lastOf = ({ names, most }: Field) => (names === DAYS ? 6 : most)
 
 const isItem = (item: string, field: Field) =>
   field.word?.test(item) || valuesOf(item, field) !== undefined
 
-/** True if the calendar has such a day. With both day fields restricted, either matches, and every month has each weekday. */
+/**
+ * True if the calendar has such a day. If both day fields are restricted, either matches, and every month
+ * has every weekday.
+ */
 function hasDay([, , day, month, weekday]: [string, string, string, string, string]): boolean {
   if (!/^[*?]$/.test(weekday)) return true
   const days = day.split(',')

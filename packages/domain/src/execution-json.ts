@@ -3,7 +3,8 @@ import { quote } from '@windlass/runtime/json/json'
 
 /**
  * Returns the members that the public API and the worker protocol share, as JSON text without braces.
- * Payloads are spliced in as they are; what is not quoted here is within a grammar that needs no escape.
+ * Payloads are spliced in unchanged. Values that are not quoted here match a grammar that needs no
+ * escaping.
  */
 export function executionMembers(execution: Execution, output_json: string | undefined): string {
   const { workflow_id, workflow_namespace, workflow_name, execution_id } = execution
@@ -18,11 +19,11 @@ export function executionMembers(execution: Execution, output_json: string | und
 /** A log as a JSON array. */
 export const eventsJson = (log: readonly LogEntry[]): string => `[${log.map(eventJson).join(',')}]`
 
-/** Encodes the seven members of the worker protocol; workers drop an event that has another member. */
+/** Encodes the seven members of the worker protocol; workers drop an event that has any other member. */
 const eventJson = ({ event_id, type, source_id, name, value_json, time }: LogEntry): string =>
   `{"id":${quote(event_id)},"type":"${type}","source_id":${quote(source_id)}` +
   `,"name":${quote(name)},"value":${value_json || 'null'},"time":${quote(time)},"subject":null}`
 
-/** The context of an execution in the form that workers of every make take. */
+/** The context of an execution in the form that all worker implementations accept. */
 export const contextJson = (execution: Execution, log: readonly LogEntry[]): string =>
   `{${executionMembers(execution, execution.output_json)},"events":${eventsJson(log)}}`

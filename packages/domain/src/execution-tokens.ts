@@ -59,7 +59,7 @@ export class ExecutionTokens {
   }
 }
 
-/** Uses the configured secret, else one that is created at the first start and kept in the home directory. */
+/** Uses the configured secret, or one that is created at the first start and kept in the home directory. */
 export async function openExecutionTokens({ security, home }: Settings): Promise<ExecutionTokens> {
   const { execution_token_secret, execution_token_ttl } = security
   const secret =

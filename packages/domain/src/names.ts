@@ -6,8 +6,8 @@ const SUBJECT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
 const LABEL = /^[^/\p{C}]{1,255}$/u
 
 /**
- * The grammars as patterns of JSON Schema, for the documents; slightly wider, since `.`, `..` and half
- * characters are refused, too. Few readers know Unicode classes other than letters and numbers.
+ * The grammars as JSON Schema patterns, for the documents. They accept slightly more: names also refuse
+ * `.`, `..` and unpaired surrogates. Few tools know Unicode classes other than letters and numbers.
  */
 export const NAME_PATTERNS = {
   namespace: NAMESPACE.source,
@@ -23,7 +23,7 @@ export const NAME_PATTERNS = {
 const isDots = (text: string) => text === '.' || text === '..'
 
 /**
- * Normalizes a name to NFC, in which names are compared exactly; undefined if it does not match the
+ * Normalizes a name to NFC, the form in which names are compared; undefined if it does not match the
  * grammar.
  */
 const within = (grammar: RegExp) => (text: string) => {
@@ -42,15 +42,15 @@ export const workflowNameOf = within(WORKFLOW)
 /** Names of schedules: printable characters without a slash. */
 export const scheduleNameOf = within(LABEL)
 
-/** Names of secrets and configs: as for schedules. */
+/** Names of secrets and configs: the same as for schedules. */
 export const entryNameOf = within(LABEL)
 
 /** Names and call ids of tasks: any text of the worker, unchanged. */
 export const callOf = (text: string) => (CALL.test(text) ? text : undefined)
 
 /**
- * Subjects as their issuers chose them, dots and slashes included; unchanged, since an issuer may tell
- * two subjects apart that have one NFC.
+ * Subjects as their issuers chose them, including dots and slashes. They stay unchanged, because an issuer
+ * may distinguish two subjects that have the same NFC form.
  */
 export const subjectOf = (text: string) => (SUBJECT.test(text) ? text : undefined)
 

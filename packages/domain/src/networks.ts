@@ -27,7 +27,7 @@ export const isNetwork = (text: string): boolean => parseNetwork(text) !== undef
 
 /**
  * Returns a test for addresses in any of these networks. A text that is not a network contains no address,
- * and without any network no address passes.
+ * and an empty list accepts no address.
  */
 export function createNetworkFilter(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList()

@@ -13,7 +13,7 @@ const compiledPatterns = new LRUCache<string, { pattern: LinearPattern | undefin
 export interface LinearPattern {
   /** True if the pattern matches anywhere in the text. */
   test(text: string): boolean
-  /** Steps for each character of text, at most. */
+  /** Maximum number of steps for each character of text. */
   size: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Permissions that both of two permissions cover, as one permission; undefined if there are none. In
- * both, `*` stands for any one segment, and at the end for all that follow, or none.
+ * Returns the permissions that two permissions both cover, as one permission; undefined if there are none.
+ * In each, `*` stands for any one segment, and at the end for all remaining segments, or none.
  */
 function intersect(one: string, other: string): string | undefined {
   const [a, b] = [parse(one), parse(other)]
@@ -28,7 +28,7 @@ function parse(permission: string): Pattern {
 const segmentAt = ({ segments, isOpen }: Pattern, i: number) =>
   segments[i] ?? (isOpen ? '*' : undefined)
 
-/** The permissions that are granted and in the subset: exactly what both cover. */
+/** The granted permissions that are also in the subset: exactly what both cover. */
 export const restrictTo = (granted: readonly string[], subset: readonly string[]): string[] => [
   ...new Set(granted.flatMap((one) => subset.flatMap((other) => intersect(one, other) ?? []))),
 ]

@@ -2,8 +2,8 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { matchesPattern } from './name-pattern.ts'
 
 /**
- * True if a granted permission covers a needed one, segment by segment. A `*` in the granted text
- * stands for any one segment, and for all that follow when it comes last. In the needed text it is a
+ * True if a granted permission covers a required one, segment by segment. A `*` in the granted text stands
+ * for any one segment, or for all remaining segments when it comes last. In the required text it is a
  * literal: `execution:*:read` is not covered by `execution:<id>:read`.
  */
 export function permits(granted: string, needed: string): boolean {
@@ -29,7 +29,7 @@ export const onlyPermissions = (granted: readonly string[]): Permissions => ({
   granted,
 })
 
-/** True if the permissions cover a needed one. */
+/** True if the permissions cover the required one. */
 export const covers = (permissions: Permissions, needed: string): boolean =>
   permissions.kind === 'all' || permissions.granted.some((granted) => permits(granted, needed))
 
@@ -40,7 +40,7 @@ interface Metadata {
   secret_requests?: string[]
   /** Tasks whose approvals the starter of the execution may not decide; may be templates. */
   separate_approver_tasks?: string[]
-  /** Namespaces and names of the workflows that it runs in turn. */
+  /** Namespaces and names of the workflows that it runs as nested runs. */
   nested_workflows?: [namespace: string, name: string][]
   priority?: number
 }
@@ -65,8 +65,8 @@ export const declaredPermissions = (workflow: Workflow): string[] =>
   metadataOf(workflow).required_permissions ?? []
 
 /**
- * True if a task declares a separate approver. A declared name may be a template such as
- * `store_{x}`, which stands for every name that it can become.
+ * True if a task declares a separate approver. A declared name may be a template such as `store_{x}`, which
+ * stands for every name that it can produce.
  */
 export const needsSeparateApprover = (workflow: Workflow, task_name: string): boolean =>
   (metadataOf(workflow).separate_approver_tasks ?? []).some((declared) =>
@@ -77,8 +77,9 @@ export const needsSeparateApprover = (workflow: Workflow, task_name: string): bo
 export type FindLatest = (namespace: string, name: string) => Promise<Workflow | undefined>
 
 /**
- * Permissions for running a workflow: to run it, those it declares, and those of its tasks; then the
- * same for every nested workflow. For a nested workflow that does not exist yet: to run it.
+ * Returns the permissions for running a workflow: to run it, those that it declares, and those of its
+ * tasks; then the same for every nested workflow. For a nested workflow that does not exist yet, only the
+ * permission to run it.
  */
 export async function permissionsToRun(workflow: Workflow, latest: FindLatest): Promise<string[]> {
   const needed = new Set<string>()

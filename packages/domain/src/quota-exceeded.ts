@@ -1,12 +1,12 @@
 import { Fault } from '@windlass/runtime/faults'
 
-/** Names of principals and namespaces as holders of quotas. */
+/** Names of principals and namespaces in messages about quotas. */
 export const quotaKeys = {
   principal: (issuer: string, subject: string) => `principal ${issuer} ${subject}`,
   namespace: (namespace: string) => `namespace ${namespace}`,
 }
 
-/** Refusal of a request above a quota: 503 with Retry-After, since 429 is for rates per client only. */
+/** Refuses a request above a quota: 503 with Retry-After, because 429 is only used for rates per client. */
 export function quotaExceeded(name: string, key: string, limit: number): Fault {
   const [kind = '', ...rest] = key.split(' ')
   const who = kind === 'principal' ? 'The principal' : `The namespace '${rest.join(' ')}'`

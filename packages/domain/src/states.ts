@@ -1,5 +1,5 @@
 /**
- * The twelve states of an execution, in the order in which it can pass through them. CREATED is
+ * The twelve states of an execution, in the order in which an execution can pass through them. CREATED is
  * accepted in filters for older clients and is never stored.
  */
 export const STATES = [
@@ -27,7 +27,7 @@ export const isState = (text: string): text is State => (STATES as readonly stri
 
 export const isTerminal = (state: string): boolean => TERMINAL.has(state)
 
-/** True for terminal states and PAUSED: without a request of a client nothing changes any more. */
+/** True for terminal states and PAUSED: nothing changes any more without a client's request. */
 export const isSettled = (state: string): boolean => isTerminal(state) || state === 'PAUSED'
 
 /** The event types with which a log can end: one for each terminal state. */

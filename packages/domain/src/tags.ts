@@ -6,7 +6,7 @@ export const TAG_KEY = /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/
 /** A comma separates tags in a query. */
 export const TAG_VALUE = /^[^,\p{Cc}\p{Cs}]{0,128}$/u
 
-/** Says what is wrong with tags, in a sentence; undefined if nothing is. */
+/** Returns what is wrong with tags, as a sentence; undefined if they are valid. */
 export function problemOfTags(tags: Tags): string | undefined {
   const entries = Object.entries(tags)
   if (entries.length > MAX_TAGS)
@@ -16,7 +16,7 @@ export function problemOfTags(tags: Tags): string | undefined {
   return `The tag '${wrong[0].slice(0, 63)}' is malformed: a key has up to 63 letters, digits, '.', '_' and '-', a value up to 128 characters without commas and control characters.`
 }
 
-/** Parses `key=value,key=value`; undefined where a part has no `=`, or a key occurs twice. */
+/** Parses `key=value,key=value`; undefined if a part has no `=` or a key occurs twice. */
 export function parseTags(text: string): Tags | undefined {
   const tags: Tags = {}
   if (text === '') return tags

@@ -25,7 +25,7 @@ export function encodeSecret(prefix: string, random: Uint8Array): string {
   return text.slice(0, -1) + ALPHABET[lastValueOf(text) | MARK]
 }
 
-/** False if the secret of a token `<prefix>.<secret>` has a checksum that does not match. */
+/** True unless the secret of a token `<prefix>.<secret>` has a checksum that does not match. */
 export function mayBeGenuine(token: string): boolean {
   const [prefix = '', text = ''] = token.split('.', 2)
   if ((lastValueOf(text) & SPARE_BITS) !== MARK) return true

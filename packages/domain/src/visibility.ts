@@ -7,16 +7,16 @@ export interface WorkflowScope {
 }
 
 /**
- * Objects that a caller may see in lists and totals: those of some workflows, and those with some
- * ids. Neither an empty list nor an absent value means all of them.
+ * Objects that a caller may see in lists and totals: those of some workflows, and those with some ids.
+ * Neither an empty list nor an absent value means all objects.
  */
 export type Visibility =
   | { kind: 'all' }
   | { kind: 'only'; workflows: readonly WorkflowScope[]; ids: readonly string[] }
 
 /**
- * Reads the visibility of a list request. It is absent in requests of gateways of earlier releases
- * only, which list for no caller that may not see everything.
+ * Reads the visibility of a list request. Only gateways of earlier releases omit it, and they send no list
+ * request for a caller that may not see everything.
  */
 export function readVisibility(message: Message | undefined): Visibility {
   if (!message || message.all) return { kind: 'all' }

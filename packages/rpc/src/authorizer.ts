@@ -49,7 +49,10 @@ export class RpcAuthorizer {
     return service
   }
 
-  /** Applies the policy of an rpc. Answers the caller, undefined where none is required or given; throws RpcDenied. */
+  /**
+   * Applies the policy of an rpc. Returns the caller, or undefined if none is required or given; throws
+   * RpcDenied.
+   */
   authorize(path: string, service: string, callerToken: string): Caller | undefined {
     const policy = this.#policies.get(path)
     if (!policy?.services.includes(service)) {

@@ -5,7 +5,10 @@ import type { Kind } from '@windlass/runtime/faults'
 type Request<M> = M extends { requestDeserialize: (bytes: Buffer) => infer R } ? R : never
 type Response<M> = M extends { responseDeserialize: (bytes: Buffer) => infer R } ? R : never
 
-/** Trailer with kind and details of a Fault as JSON; other gRPC clients see the status code only. */
+/**
+ * Trailer with kind and details of a Fault as JSON; gRPC clients that do not read it see only the status
+ * code.
+ */
 export const FAULT_TRAILER = 'windlass-fault-bin'
 
 /** Metadata key of the service token of the calling service. */
@@ -17,7 +20,7 @@ export const REQUEST_ID_HEADER = 'windlass-request-id'
 export const CLIENT_ADDRESS_HEADER = 'windlass-client-address'
 /** Metadata key of the W3C trace context. */
 export const TRACEPARENT_HEADER = 'traceparent'
-/** Metadata key of a stream of calls whose client confirms responses on request. */
+/** Metadata key that a client sets on a stream of calls if it confirms responses on request. */
 export const RECEIPTS_HEADER = 'windlass-receipts'
 
 /** Metadata key of the release, in both directions of a stream of calls. */
@@ -40,18 +43,24 @@ export const codes: Record<Kind, status> = {
   unavailable: status.UNAVAILABLE,
 }
 
-/** Limit of one gRPC message: a checkpoint with the largest payloads, or the log that a claim answers. */
+/**
+ * Limit of one gRPC message, for the largest messages: a checkpoint with large payloads, or the log that
+ * answers a claim.
+ */
 export const MAX_MESSAGE_BYTES = 256 * 1_048_576
 
 export interface Call {
   /** Aborts when the client cancels the call or its deadline passes. */
   readonly signal: AbortSignal
-  /** Aborts when the client requests an early answer, with what there is. Never aborts in a unary call. */
+  /**
+   * Aborts when the client requests an early answer, with whatever is available. Never aborts in a unary
+   * call.
+   */
   readonly answerNow: AbortSignal
   /**
-   * Runs `run` if the caller does not have the response within about a second after it was sent: the
-   * client hangs, has gone or has given up. For responses that hand something over. Never runs for
-   * unary calls and clients of earlier releases.
+   * Calls `run` if the caller has not received the response about a second after it was sent, because the
+   * client hangs, is gone or has given up. For responses that transfer ownership of something, such as a
+   * lease. Never called for unary calls and clients of earlier releases.
    */
   onLost(run: () => void): void
   /** Name of the calling service. */
@@ -66,7 +75,7 @@ export interface Call {
   readonly traceparent?: string | undefined
 }
 
-/** Answers the principal in a handler whose policy requires one; throws where the policy does not. */
+/** Returns the principal in a handler whose policy requires one; throws if the policy does not. */
 export function callerOf({ caller }: Call): Caller {
   if (!caller) throw new Error('this handler needs a caller: declare its rpc with allowOnBehalfOf')
   return caller
@@ -83,7 +92,10 @@ export type Handlers<Service> = {
 export interface CallOptions {
   timeoutMs?: number
   signal?: AbortSignal
-  /** Requests an early answer. Unlike `signal` it does not cancel the call: the response is still delivered. */
+  /**
+   * Requests an early answer. Unlike `signal`, it does not cancel the call: the response is still
+   * delivered.
+   */
   answerNow?: AbortSignal | undefined
   /** Principal on whose behalf the call is made; sent as a token that is valid for this rpc only. */
   caller?: Caller

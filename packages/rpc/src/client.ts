@@ -32,7 +32,10 @@ import type { ServiceIdentity } from './service-identity.ts'
 import { toError, toFault } from './to-fault.ts'
 
 const UNARY_MS = 10_000
-/** A large request may be this slow: otherwise one of 16 MiB never arrives at a busy machine, however often it is sent. */
+/**
+ * The slowest transfer that is allowed for: with less time, a request of 16 MiB would never reach a busy
+ * machine, however often it is sent.
+ */
 const SLOWEST_BYTES_PER_MS = 1_048
 const MAX_STREAM_REQUEST_BYTES = 65_536
 /** A call waits up to MAX_RETRIES * RETRY_MS for a replica that is being restarted. */
@@ -44,12 +47,12 @@ type Method = MethodDefinition<unknown, unknown>
 export type RpcClient<Service> = ClientOf<Service> & { close(): void }
 
 /**
- * Creates a client of all replicas of a service, called in turn. Calls travel on the multiplexed
- * stream to a replica, or as unary gRPC calls while no stream is open and for large requests
- * (multiplexed-client.ts). Each has a deadline and rejects with the Fault that the handler threw, or
- * with `unavailable`. A call that found no connection was received by no server and is repeated; a
- * call that broke in flight is not, since its outcome is unknown. A call to a replica that hangs is
- * sent to another one if it is safe to repeat (repeatable.ts).
+ * Creates a client of all replicas of a service, which are called in turn. Calls travel on the multiplexed
+ * stream to a replica, or as unary gRPC calls for large requests and while no stream is open
+ * (multiplexed-client.ts). Each call has a deadline and rejects with the Fault that the handler threw, or
+ * with `unavailable`. A call that found no connection was received by no server and is repeated. A call
+ * whose connection broke in flight is not, because its outcome is unknown. A call to a replica that hangs
+ * is sent to another one if it is safe to repeat (repeatable.ts).
  */
 export function connect<S extends ServiceDefinition>(
   definition: S,
@@ -195,7 +198,10 @@ async function retryUnconnected(
   }
 }
 
-/** Answers undefined for a large request, and for an rpc that the replica does not serve on streams, such as the standard health check. */
+/**
+ * Returns undefined for a large request, and for an rpc that the replica does not serve on streams, such as
+ * the standard health check.
+ */
 async function callOnStream(
   stream: MultiplexedStream,
   outgoing: OutgoingCall,
@@ -238,7 +244,7 @@ function callUnary(channel: Client, method: Method, request: Buffer, sending: Un
   })
 }
 
-/** grpc-js reports these details when no subchannel was ready, before it wrote a byte of the call. */
+/** grpc-js reports these details if no subchannel was ready and it has not written a byte of the call. */
 const wasNotSent = (error: ServiceError) =>
   error.code === status.UNAVAILABLE &&
   /No connection established|ECONNREFUSED|Server shutting down/.test(error.details)

@@ -19,9 +19,9 @@ const OPTIONS: ClientOptions = {
 }
 
 /**
- * Channels for calls that no stream takes: health checks, large requests, and all calls while no
- * stream is open. Numeric addresses share one channel, which balances over the connected replicas;
- * each DNS name has a channel of its own, which balances over the addresses of the name.
+ * Channels for the calls that do not use a stream: health checks, large requests, and all calls while no
+ * stream is open. Numeric addresses share one channel, which balances over the connected replicas; each DNS
+ * name has a channel of its own, which balances over the addresses of the name.
  */
 export class UnaryChannels {
   readonly #clients: readonly Client[]
@@ -67,7 +67,10 @@ export class MultiplexedPool {
     this.#identity = identity
   }
 
-  /** The next connection with an open stream, if any; an unresponsive replica only if no other is open. */
+  /**
+   * Returns the next connection with an open stream, if any; an unresponsive replica only if no other
+   * stream is open.
+   */
   next(): MultiplexedConnection | undefined {
     this.#replicas ??= this.#open()
     const { connections } = this.#replicas

@@ -7,7 +7,10 @@ import type { Logger } from 'pino'
 import { RpcDenied } from './authorizer.ts'
 import { codes } from './call.ts'
 
-/** Describes to the client an error of a handler or of the authorizer. Unexpected errors are logged and not described. */
+/**
+ * Describes an error of a handler or of the authorizer to the client. Unexpected errors are logged and not
+ * described.
+ */
 export function failureOf(
   rpc: string,
   error: unknown,

@@ -10,7 +10,7 @@ import type { ServiceIdentity } from './service-identity.ts'
 const RETRY_MS = 100
 const MAX_RETRIES = 20
 
-/** A service of this process that does not accept calls, yet or any more. */
+/** A service of this process that does not accept calls yet, or no longer does. */
 const NOT_SERVING = failure(status.UNAVAILABLE, 'the service does not accept calls')
 
 /**

@@ -16,9 +16,9 @@ export interface LocalRpcServerDeps {
 const healthAnswer = (isHealthy: boolean) => Buffer.from([8, isHealthy ? 1 : 2])
 
 /**
- * The rpcs of a service for callers in the same process. A call is authenticated, authorized, executed
- * and refused by the code that serves connections, on encoded messages: neither end can change what the
- * other one keeps, and no refusal differs from that of a call from another process.
+ * Serves the rpcs of a service to callers in the same process. The code that serves connections also
+ * authenticates, authorizes, executes and refuses these calls, on encoded messages: neither side can change
+ * an object that the other one keeps, and refusals are the same as for calls from another process.
  */
 export class LocalRpcServer implements LocalServer {
   readonly #deps: LocalRpcServerDeps
@@ -49,8 +49,8 @@ export class LocalRpcServer implements LocalServer {
 
   async #run({ path, request, ...given }: LocalCall, call: MultiplexedCall): Promise<Buffer> {
     const { rpcs, authorizer, failureOf, isHealthy } = this.#deps
-    // In a turn of its own, like a call that arrives: callers of one turn are batched, and loops of
-    // calls that need no I/O leave time for others.
+    // In a later turn of the event loop, like a call that arrives over a connection: callers of one turn
+    // are batched, and loops of calls that need no I/O leave time for other work.
     await new Promise((resolve) => setImmediate(resolve))
     try {
       call.service = authorizer.authenticate(given.serviceToken)

@@ -11,7 +11,9 @@ import type { ServiceIdentity } from './service-identity.ts'
 const REOPEN_MS = 100
 const MAX_REOPEN_MS = 1_000
 
-/** Keeps a stream open to one replica, for all clients of this process: opens it again after each loss. */
+/**
+ * Keeps a stream open to one replica, for all clients of this process, and opens it again after each loss.
+ */
 export class MultiplexedConnection {
   readonly #service: string
   readonly #channel: Client
@@ -78,7 +80,7 @@ export class MultiplexedConnection {
     })
   }
 
-  /** The pause grows only while no stream opens: a replica that restarts is back soon. */
+  /** The pause grows only while no stream opens: a replica that restarts is back within moments. */
   #onStreamEnd(stream: MultiplexedStream): void {
     if (stream !== this.#current) return
     this.#pauseMs = stream.wasOpen ? REOPEN_MS : Math.min(2 * this.#pauseMs, MAX_REOPEN_MS)

@@ -33,7 +33,7 @@ export class MultiplexedServerStream {
   readonly #stream: ServerDuplexStream<CallRequest, CallResponse>
   readonly #deps: MultiplexedServerDeps
   readonly #running = new Map<number, MultiplexedCall>()
-  /** Runs for a response whose receipt does not come; by id of the call. */
+  /** Callbacks for responses whose receipts do not arrive, by id of the call. */
   readonly #unconfirmed = new Map<number, () => void>()
   #isClientSending = true
 
@@ -46,7 +46,7 @@ export class MultiplexedServerStream {
     stream.on('data', (ask: CallRequest) => this.#onRequest(ask))
     stream.on('end', () => {
       this.#isClientSending = false
-      // A client of an earlier release, which reads its responses but can send no receipts any more.
+      // A client of an earlier release: it reads its responses but can no longer send receipts.
       this.#unconfirmed.clear()
       this.#endWhenDone()
     })
@@ -55,7 +55,7 @@ export class MultiplexedServerStream {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_READY }, receipt: false })
   }
 
-  /** Sends the notice after which the client sends further calls to other replicas. */
+  /** Sends the notice after which the client sends new calls to other replicas. */
   announceShutdown(): void {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING }, receipt: false })
   }
@@ -92,7 +92,9 @@ export class MultiplexedServerStream {
     this.#awaitReceipt(id, RECEIPT_CHECKS)
   }
 
-  /** Counts checks that were in time only: a late one shows that this process was suspended or busy itself. */
+  /**
+   * Only checks that run in time count: a late check shows that this process was itself suspended or busy.
+   */
   #awaitReceipt(id: number, checksLeft: number): void {
     if (checksLeft === 0) this.#giveUp(id)
     if (checksLeft === 0) return
@@ -149,7 +151,7 @@ const unknownRpc = (path: string): Failure => ({
   fault: Buffer.alloc(0),
 })
 
-/** One call on the stream. Most handlers ignore the signals, so each is created at its first use. */
+/** One call on the stream. Most handlers ignore the signals, so each signal is created at its first use. */
 export class MultiplexedCall implements Call {
   service: string
   readonly requestId: string
@@ -160,7 +162,7 @@ export class MultiplexedCall implements Call {
   #answerNow: AbortController | undefined
   #isAnswerRequested = false
   isCancelled = false
-  /** Runs if the caller does not get the response. */
+  /** Called if the caller does not get the response. */
   lost: (() => void) | undefined
   readonly #givesReceipts: boolean
 

@@ -18,11 +18,11 @@ export interface Service {
   readonly db: Db
   /**
    * Opens further connections to the same schema, for reads that may be slow: however many of them wait,
-   * those of `db` stay free.
+   * the connections of `db` stay free.
    */
   openReads(): Db
   readonly serviceIdentity: ServiceIdentity
-  /** Serves nothing yet: the service declares its rpcs, then calls `listen`. */
+  /** Accepts no calls yet: the service declares its rpcs, then calls `listen`. */
   readonly rpc: RpcServer
   openBus(): Promise<Bus>
   /** Starts background work that stops with the service. */
@@ -32,18 +32,18 @@ export interface Service {
     work: () => Promise<unknown>,
     options?: Pick<LoopOptions, 'wakeDelayMs'>,
   ): Loop
-  /** Accepts calls on the configured address and answers the port; healthy while the database answers. */
+  /** Accepts calls on the configured address and returns the port; healthy while the database responds. */
   listen(): Promise<number>
 }
 
-/** Connections for slow reads, as a part of `max_connections`, in addition to these. */
+/** Connections for slow reads, as a fraction of `max_connections` and in addition to these. */
 const READS_SHARE = 0.4
-/** Time limit of an rpc: a longer statement answers too late. */
+/** Time limit of an rpc: a longer statement would finish too late. */
 const READ_MS = 10_000
 
 /**
- * Opens the database of a service, its identity and its RPC server. Teardown runs in reverse order
- * of creation, so `listen` comes last: calls stop before what they use is closed.
+ * Opens the database of a service, its identity and its RPC server. Teardown runs in reverse order of
+ * creation, so call `listen` last: calls then stop before the resources that they use are closed.
  */
 export async function openService(
   name: string,
@@ -54,7 +54,7 @@ export async function openService(
   const { log, teardown, readiness, colocation } = runtime
   const { postgres, nats } = settings
   const { url, max_connections: maxConnections } = postgres
-  // First, because a mistake in the configuration must not wait for the database.
+  // First: a configuration error must be reported without waiting for the database.
   const serviceIdentity = await openServiceIdentity(settings, name, runtime)
   await watchDatabaseCertificate(url, runtime)
   const db = await openReadyDb({ url, schema: name }, log, { maxConnections, ...options })
@@ -92,7 +92,7 @@ export async function openService(
   }
 }
 
-/** Records which PostgreSQL serves this process. */
+/** Records which PostgreSQL server this process uses. */
 async function logVersion(db: Db, log: Logger): Promise<void> {
   const row = await db.maybe<{ version: string }>(sql`select version()`).catch(() => undefined)
   if (row) log.info({ version: row.version }, 'PostgreSQL connected')

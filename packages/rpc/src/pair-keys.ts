@@ -60,7 +60,7 @@ export function parseKeys(service: string, keys: readonly string[]): PairKeys {
   return pairKeysOf(service, known)
 }
 
-/** Derives the keys of a service from the shared secret. The secret allows its owner to act as every service. */
+/** Derives the keys of a service from the shared secret. A holder of the secret can act as any service. */
 export const deriveKeys = (secret: string, service: string): PairKeys =>
   pairKeysOf(
     service,

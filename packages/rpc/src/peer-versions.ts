@@ -12,12 +12,11 @@ interface Peer {
 }
 
 /**
- * Releases of the processes that this one is connected with, in both directions. Releases that are at most one minor
- * version apart work together: their database schema, rpcs and stored names are compatible.
- *
- * A process that is further from most others is not ready, so that a rolling update which skips a release stops
- * at its first replica, and the others serve. Where both halves are equal, the newer one is not ready. Peers of
- * a release that announces no version are not counted.
+ * Releases of the processes that this one is connected to, in both directions. Releases that are at most
+ * one minor version apart work together: their database schema, rpcs and stored names are compatible. A
+ * process that is further away from most others is not ready, so that a rolling update which skips a
+ * release stops at its first replica while the others serve. If both halves are equal, the newer one is not
+ * ready. Peers of a release that announces no version are not counted.
  */
 export class PeerVersions {
   /** Version that this process announces. */
@@ -37,7 +36,7 @@ export class PeerVersions {
     })
   }
 
-  /** Counts a connection with a process of this version until the answered function runs. */
+  /** Counts a connection with a process of this version until the returned function is called. */
   add(service: string, version: string | undefined): () => void {
     if (version === undefined || parse(version) === undefined) return () => {}
     const peer = { service, version }
@@ -51,7 +50,7 @@ export class PeerVersions {
     }
   }
 
-  /** Announces the version on a stream that a client has opened, and counts that of the client. */
+  /** Announces the version on a stream that a client has opened, and counts the client's version. */
   exchange(service: string, stream: ServerDuplexStream<unknown, unknown>): () => void {
     const metadata = new Metadata()
     metadata.set(VERSION_HEADER, this.version)
@@ -94,7 +93,7 @@ export class PeerVersions {
   }
 }
 
-/** Minor versions from b to a, negative if a is the older one; infinite between major versions. */
+/** Number of minor versions from b to a, negative if a is older; infinite between major versions. */
 function distance(a: string, b: string): number {
   const [one, other] = [parse(a), parse(b)]
   if (!one || !other) return 0

@@ -3,11 +3,13 @@ import type { CallingService } from './pair-keys.ts'
 /** The services that may call an rpc, and whether a caller is required. */
 export interface RpcPolicy {
   readonly services: readonly string[]
-  /** True if an on-behalf-of token must come with the call, because the rpc records or authorizes the principal. */
+  /**
+   * True if the call must carry an on-behalf-of token, because the rpc records or authorizes the principal.
+   */
   readonly requiresCaller: boolean
 }
 
-/** The policy of each rpc of a service; TypeScript rejects a service with an rpc that has none. */
+/** The policy of each rpc of a service; TypeScript rejects a service that leaves one out. */
 export type RpcAccess<Service> = { readonly [Rpc in keyof Service]: RpcPolicy }
 
 /** Allows these services to call an rpc without a caller. */
@@ -33,7 +35,7 @@ export interface DeclaredRpc extends RpcPolicy {
 export const listRpcs = <S extends Definition>(service: S, access: RpcAccess<S>): DeclaredRpc[] =>
   Object.entries(service).map(([rpc, { path }]) => ({ path, ...(access[rpc] as RpcPolicy) }))
 
-/** Name of the service that owns a definition, from its package `windlass.<service>.v1`. */
+/** Name of the service that owns a definition, taken from its package `windlass.<service>.v1`. */
 export function serviceNameOf(definition: Definition): string {
   const path = Object.values(definition)[0]?.path ?? ''
   const [, name] = /^\/windlass\.(\w+)\./.exec(path) ?? []

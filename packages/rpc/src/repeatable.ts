@@ -1,6 +1,6 @@
 const READS = ['List', 'Get', 'GetMany', 'GetById', 'Find', 'Resolve', 'Explain', 'Log', 'History']
 
-/** Rpcs that change nothing, or whose repetition changes nothing more, besides READS. */
+/** Rpcs, besides READS, that change nothing or whose repetition changes nothing more. */
 export const REPEATABLE: ReadonlySet<string> = new Set([
   'windlass.identity.v1.Identity/CheckBootstrap',
   'windlass.identity.v1.Identity/CheckSession',
@@ -23,8 +23,8 @@ export const REPEATABLE: ReadonlySet<string> = new Set([
 ])
 
 /**
- * True if a call may be sent to a second replica although the first one may have received it. Lease
- * and AwaitWork are not: work that the first replica leased would be lost with its answer.
+ * True if a call may be sent to a second replica although the first one may have received it. Lease and
+ * AwaitWork are not repeatable: work that the first replica leased would be lost with its answer.
  */
 export function isRepeatable(path: string): boolean {
   const name = path.slice(1)

@@ -1,6 +1,6 @@
 /** Time without a message from the replica, while calls wait for it, before it is probed. */
 const QUIET_MS = 300
-/** The same while only long polls wait, for which silence is normal: each probe wakes two processes. */
+/** The same while only long polls wait. Silence is normal for them, and each probe wakes two processes. */
 const LONG_POLL_QUIET_MS = 2_000
 /** Time for the answer to a probe. */
 const ANSWER_MS = 500
@@ -8,27 +8,27 @@ const ANSWER_MS = 500
 export interface ReplicaProbeOptions {
   /** True while a call waits for this replica. */
   isWaiting(): boolean
-  /** True if none but long polls wait. */
+  /** True if only long polls wait. */
   isPolling(): boolean
   /** Sends a message that every replica answers at once. */
   send(): void
-  /** Runs when a probe was not answered, and again each ANSWER_MS until the replica answers. */
+  /** Called when a probe was not answered, and then every ANSWER_MS until the replica answers. */
   onUnresponsive(): void
 }
 
 /**
- * Distinguishes a replica that hangs from a handler that takes long. A replica that sends nothing
- * while calls wait is probed; without an answer it is unresponsive until its next message. The
- * deadlines of the calls do not matter, so a long poll or a slow statement never makes a replica
- * unresponsive, and a suspended process is found after QUIET_MS + ANSWER_MS, or
- * after LONG_POLL_QUIET_MS + ANSWER_MS if only long polls wait for it.
+ * Distinguishes a replica that hangs from a handler that takes long. A replica that sends nothing while
+ * calls wait is probed; if it does not answer, it is unresponsive until its next message. The deadlines of
+ * the calls do not matter, so a long poll or a slow statement never makes a replica unresponsive. A
+ * suspended process is found after QUIET_MS + ANSWER_MS, or after LONG_POLL_QUIET_MS + ANSWER_MS if only
+ * long polls wait for it.
  */
 export class ReplicaProbe {
   readonly #options: ReplicaProbeOptions
   #isResponsive = true
   #receivedMs = 0
   #timer: NodeJS.Timeout | undefined
-  /** True while the timer is set for long polls only. */
+  /** True while the timer is set for long polls alone. */
   #isLongPause = false
 
   constructor(options: ReplicaProbeOptions) {
@@ -46,7 +46,7 @@ export class ReplicaProbe {
     this.#schedule(() => this.#check(), QUIET_MS)
   }
 
-  /** Records a message of the replica, of whatever kind. */
+  /** Records a message from the replica, of any kind. */
   onReceive(): void {
     this.#receivedMs = performance.now()
     this.#isResponsive = true

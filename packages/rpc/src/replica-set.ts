@@ -2,11 +2,14 @@ import type { MultiplexedConnection } from './multiplexed-connection.ts'
 import { isName, resolveAddress } from './resolve-address.ts'
 
 const RESOLVE_MS = 5_000
-/** Longer than the deadline of any call: a replica leaves its name before it has answered them. */
+/**
+ * Longer than the deadline of any call: a replica that has left its name still answers the calls that it
+ * received.
+ */
 const RETIRE_MS = 60_000
 
 export interface ReplicaSetOptions {
-  /** `HOST:PORT` of each replica, or names that stand for several. */
+  /** `HOST:PORT` of each replica, or names that resolve to several. */
   addresses: readonly string[]
   acquire(address: string): MultiplexedConnection
   release(address: string): void
@@ -14,8 +17,8 @@ export interface ReplicaSetOptions {
 }
 
 /**
- * A connection to each replica of a service. A name is resolved again at intervals: its channel would
- * balance over its addresses, but the stream of calls to it stays with one, and so would most calls.
+ * A connection to each replica of a service. Names are resolved again at intervals: a channel to a name
+ * would balance over its addresses, but its stream of calls, and with it most calls, would stay with one.
  * While a name cannot be resolved, its last addresses are kept.
  */
 export class ReplicaSet {
@@ -26,7 +29,9 @@ export class ReplicaSet {
   readonly #resolved = new Map<string, string[]>()
   #timer: NodeJS.Timeout | undefined
 
-  /** Connects to the replicas with an address; those of names follow when these are resolved. */
+  /**
+   * Connects to the replicas that have an address; those behind names follow when the names are resolved.
+   */
   constructor(options: ReplicaSetOptions) {
     this.#options = { resolve: resolveAddress, ...options }
     this.#follow(this.#current())
@@ -36,7 +41,7 @@ export class ReplicaSet {
     this.#timer.unref()
   }
 
-  /** Connections to the present replicas. */
+  /** Connections to the current replicas. */
   get connections(): readonly MultiplexedConnection[] {
     return this.#list
   }
@@ -91,7 +96,7 @@ export class ReplicaSet {
     this.#options.release(address)
   }
 
-  /** Makes no further calls to a replica; the connection stays open for those that it has received. */
+  /** Sends no further calls to a replica; the connection stays open for the calls that it has received. */
   #retire(address: string): void {
     this.#connections.delete(address)
     const end = () => {

@@ -3,7 +3,7 @@ import { isIP, isIPv4 } from 'node:net'
 
 const HOST_AND_PORT = /^(.*):(\d+)$/
 
-/** True for `HOST:PORT` with a name, which may stand for several replicas. */
+/** True for `HOST:PORT` with a name, which may resolve to several replicas. */
 export function isName(address: string): boolean {
   const [, host = address] = HOST_AND_PORT.exec(address) ?? []
   return isIP(host.replace(/^\[(.*)\]$/, '$1')) === 0
@@ -13,8 +13,8 @@ export function isName(address: string): boolean {
 export const isIPv4Address = (address: string): boolean => isIPv4(address.replace(/:\d+$/, ''))
 
 /**
- * Resolves `NAME:PORT` to the address of each replica behind the name, in one order whatever the
- * resolver's. A host that has addresses of both families is listed by one of them.
+ * Resolves `NAME:PORT` to the address of each replica behind the name, in an order that does not depend on
+ * the resolver. A host that has addresses of both families is listed with one of them.
  */
 export async function resolveAddress(address: string): Promise<string[]> {
   const [, host = address, port = ''] = HOST_AND_PORT.exec(address) ?? []

@@ -49,7 +49,7 @@ const DRAIN_MS = 10_000
 const MAX_STREAMS = 4_096
 
 /**
- * A gRPC server of async functions. It accepts calls of authenticated services only, as multiplexed
+ * A gRPC server of async functions. It accepts calls only from authenticated services, as multiplexed
  * streams and as unary calls, and answers the standard health service from the given checks.
  */
 export class RpcServer {
@@ -87,7 +87,7 @@ export class RpcServer {
     })
   }
 
-  /** Adds a service. Each of its rpcs is open to the services that `access` names and to no other. */
+  /** Adds a service. Each of its rpcs accepts calls only from the services that `access` names. */
   serve<S extends ServiceDefinition>(
     service: S,
     handlers: Handlers<S>,
@@ -103,7 +103,7 @@ export class RpcServer {
     this.#server.addService(service, Object.fromEntries(adapted))
   }
 
-  /** Answers the bound port. From then on health follows the checks, every CHECK_MS. */
+  /** Returns the bound port. From then on health follows the checks, every CHECK_MS. */
   async listen(address: { host: string; port: number }, checks: HealthCheck[]): Promise<number> {
     const bound = await new Promise<number>((resolve, reject) => {
       this.#server.bindAsync(
@@ -214,7 +214,10 @@ const guard =
 
 const NEVER = new AbortController().signal
 
-/** A unary call. Most handlers ignore the signal, so it is created at its first use: grpc-js emits `cancelled` at the end of every call. */
+/**
+ * A unary call. Most handlers ignore the signal, so it is created at its first use: grpc-js emits
+ * `cancelled` at the end of every call.
+ */
 class UnaryCall implements Call {
   readonly service: string
   readonly caller: Caller | undefined
@@ -237,7 +240,7 @@ class UnaryCall implements Call {
     this.traceparent = headerText(metadata, TRACEPARENT_HEADER)
   }
 
-  /** Unary calls have no message for this request. */
+  /** Unary calls have no message that requests an early answer. */
   readonly answerNow = NEVER
 
   /** Unary calls have no receipts. */

@@ -17,30 +17,32 @@ export interface Tls {
   key: Buffer
   /** The name that the certificate of every service carries. */
   serverName: string
-  /** Runs `listener` when the files have changed; absent: they do not. */
+  /** Calls `listener` when the files have changed; absent: they never change. */
   onChange?(listener: () => void): () => void
 }
 
-/** How a service proves itself to the others of its cluster, and verifies them. */
+/** Proves which service this process is, and verifies the other services of its cluster. */
 export interface ServiceIdentity {
   readonly service: string
   /** Service token for calls to one other service; no third service accepts it. */
   serviceToken(to: string): string
-  /** The service that a token proves, or undefined for a token that proves none. */
+  /** Returns the service that a token proves; undefined for an invalid token. */
   authenticateService(token: string): string | undefined
   /** On-behalf-of token of a principal, for one rpc of one service. */
   signCaller(caller: Caller, to: string, rpc: string): string
-  /** The principal on whose behalf a service calls this rpc; undefined unless the token proves it. */
+  /**
+   * Returns the principal on whose behalf a service calls this rpc; undefined unless the token proves it.
+   */
   verifyCaller(token: string, from: string, rpc: string): Caller | undefined
-  /** Mutual TLS between services; absent: connections are in clear. */
+  /** Mutual TLS between services; absent: connections are unencrypted. */
   tls?: Tls
-  /** Releases of the processes that it is connected with. */
+  /** Releases of the processes that it is connected to. */
   peers?: PeerVersions
-  /** The services of the same process, if there are others: their rpcs are called without a connection. */
+  /** The services in the same process, if there are any: their rpcs are called without a connection. */
   colocation?: Colocation
 }
 
-/** A cluster keeps working while the clock of one machine is an hour off. */
+/** The cluster must work while the clock of one machine is an hour off. */
 const SKEW_S = 3_600
 const RENEW_MS = 60_000
 /** A token that is about to be renewed may still be in flight: hence two renewal periods. */
@@ -48,9 +50,9 @@ const LIFETIME_S = SKEW_S + (2 * RENEW_MS) / 1_000
 const MAX_CACHED = 4_096
 
 /**
- * Opens the identity of this process from the settings: keys of its own, or the secret from which
- * all keys are derived. Without either, a secret is created at the first start and kept in the home
- * directory: there is always one.
+ * Opens the identity of this process from the settings: keys of its own, or the secret from which all keys
+ * are derived. If neither is configured, a secret is created at the first start and kept in the home
+ * directory, so there always is one.
  */
 export async function openServiceIdentity(
   settings: Settings,
@@ -87,14 +89,14 @@ async function readIdentity(settings: Settings, service: string, runtime: TlsRun
   )
 }
 
-/** Creates the identity of a service that has these keys, or derives them from the secret. */
+/** Creates the identity of a service from its keys, or derives the keys from the secret. */
 export function createServiceIdentity(
   keys: PairKeys | string,
   service: string,
   tls?: Tls,
 ): ServiceIdentity {
   const ring = typeof keys === 'string' ? deriveKeys(keys, service) : keys
-  // The names are part of the signing keys: replicas of another release derive the same.
+  // The names are part of the signing keys: replicas of other releases derive the same keys.
   const serviceTokens = new TokenKind<object>(ring, 'service credential')
   const callerTokens = new TokenKind<OnBehalfOfClaims>(ring, 'caller statement')
   const signedServiceTokens = new TokenCache()
@@ -152,7 +154,10 @@ class TokenKind<Claims extends object> {
     return signer.sign({ ...claims, exp: expiresIn(LIFETIME_S) })
   }
 
-  /** Claims of a token that is valid now. A verified signature is not verified again; its end is. */
+  /**
+   * Returns the claims of a token that is valid now. A signature is verified once; the expiry is checked
+   * every time.
+   */
   read(from: string, text: string): Claims | undefined {
     const name = `${from}:${text}`
     const cached = this.#verified.get(name)
@@ -165,7 +170,7 @@ class TokenKind<Claims extends object> {
   }
 }
 
-/** False also for a token that ends later than any clock within SKEW_S could have signed it. */
+/** False also for a token whose expiry is later than any clock within SKEW_S could have set it. */
 function isCurrent({ exp }: { exp: number }): boolean {
   const left = exp - Date.now() / 1_000
   return left > 0 && left <= LIFETIME_S + SKEW_S
@@ -180,7 +185,7 @@ function memoize<T>(create: (name: string) => T | undefined): (name: string) => 
   }
 }
 
-/** Reuses a signed token for RENEW_MS: a signature costs more than a lookup. */
+/** Reuses a signed token for RENEW_MS, because a signature costs more than a lookup. */
 class TokenCache {
   readonly #signed = new LRUCache<string, { text: string; at: number }>({ max: MAX_CACHED })
 
@@ -197,8 +202,8 @@ class TokenCache {
 type TlsRuntime = Pick<Runtime, 'log' | 'readiness' | 'teardown'>
 
 /**
- * Requires all three files or none: a partial set would leave one direction in clear. Changed files are used for
- * new connections; the process is not ready while the certificate has expired.
+ * Requires all three files or none: a partial set would leave one direction unencrypted. Changed files are
+ * used for new connections; the process is not ready while its certificate has expired.
  */
 async function openTls(rpc: Settings['rpc'], { log, readiness, teardown }: TlsRuntime) {
   const { tls_ca, tls_cert, tls_key, tls_server_name } = rpc

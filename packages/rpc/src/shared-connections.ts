@@ -35,7 +35,7 @@ export function acquireConnection(
   return connection
 }
 
-/** Closes the connection with its last user. */
+/** Closes the connection when its last user has released it. */
 export function releaseConnection(replica: Replica, identity: ServiceIdentity): void {
   const connections = shared.get(identity)
   const existing = connections?.get(keyOf(replica))

@@ -6,7 +6,10 @@ import {
 } from '@grpc/grpc-js'
 import type { Tls } from './service-identity.ts'
 
-/** Certificate files in the form of grpc-js: each listener gets the current ones at once, and changed ones later. */
+/**
+ * Certificate files in the form that grpc-js expects: each listener gets the current ones at once, and
+ * changed ones later.
+ */
 class Certificates implements experimental.CertificateProvider {
   readonly #tls: Tls
   readonly #stops = new Map<unknown, (() => void) | undefined>()
@@ -37,7 +40,7 @@ class Certificates implements experimental.CertificateProvider {
 
   #follow(listener: unknown, update: () => void): void {
     this.#stops.set(listener, this.#tls.onChange?.(update))
-    // Not at once: a server registers the receiver of the files after this call.
+    // Not at once: a server registers its listener for the files after this call.
     queueMicrotask(update)
   }
 
@@ -47,14 +50,14 @@ class Certificates implements experimental.CertificateProvider {
   }
 }
 
-/** Credentials of a server; clients need a certificate of the same authority. In clear without TLS. */
+/** Credentials of a server; clients need a certificate of the same authority. Unencrypted without TLS. */
 export function serverCredentialsOf(tls: Tls | undefined): ServerCredentials {
   if (!tls) return ServerCredentials.createInsecure()
   const files = new Certificates(tls)
   return experimental.createCertificateProviderServerCredentials(files, files, true)
 }
 
-/** Credentials of a client. In clear without TLS. */
+/** Credentials of a client. Unencrypted without TLS. */
 export function channelCredentialsOf(tls: Tls | undefined): ChannelCredentials {
   if (!tls) return credentials.createInsecure()
   const files = new Certificates(tls)

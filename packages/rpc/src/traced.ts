@@ -5,7 +5,7 @@ import { measured } from './measured.ts'
 /** Handler of one rpc. */
 export type Unary = (request: unknown, call: Call) => Promise<unknown>
 
-/** Runs a handler in a span of the caller's trace, if the call is traced, and measures it. */
+/** Measures a handler and, if the call is traced, runs it in a span of the caller's trace. */
 export function traced(rpc: string, handler: Unary): Unary {
   const handle = measured(rpc, handler)
   return (request, call) =>

@@ -13,7 +13,7 @@ type Place = readonly (string | number)[]
 
 interface Compiled {
   validate: Validator
-  /** Problems of a run without an input. */
+  /** Problems of a run that has no input. */
   missing: readonly Place[]
 }
 
@@ -25,8 +25,8 @@ export class InputSchemaCache {
   readonly #compiled = new LRUCache<string, Compiled>({ max: MAX_SCHEMAS })
 
   /**
-   * Throws `unprocessable` with the problems found, located below `at`. Parses a copy of the input;
-   * the input stays text. `null` is no input, which only a model with required members refuses.
+   * Throws `unprocessable` with the problems found, located below `at`. Parses a copy of the input; the
+   * input stays text. `null` means no input, which only a model with required members refuses.
    */
   check(workflow: Declared, input_json: string, at: Place = ['body']): void {
     const problems = this.findProblems(workflow, input_json)

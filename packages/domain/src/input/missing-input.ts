@@ -7,9 +7,9 @@ const MAX_HOPS = 16
 type Place = readonly string[]
 
 /**
- * Returns the places that a run without an input lacks: the required members of the model that is
- * the input, or the input itself if it is one of several such models. Every other type, `Optional`
- * or not, accepts a missing input: sources of the reference release rely on `ctx.input or default`.
+ * Returns the places that a run without an input leaves empty: the required members if the input is a
+ * model, or the input itself if it is one of several such models. Every other type, `Optional` or not,
+ * accepts a missing input, because sources of the reference release rely on `ctx.input or default`.
  */
 export function describeMissingInput(schema: Schema): Place[] {
   return placesIn(schema, schema, MAX_HOPS)

@@ -12,8 +12,8 @@ export class TooComplex extends Error {
 }
 
 /**
- * Budget of steps, one for each alternative and for each character matched against a pattern;
- * larger for larger inputs.
+ * Budget of steps, one for each alternative and for each character that is matched against a pattern; it
+ * grows with the input.
  */
 const BASE_STEPS = 20_000
 const STEPS_PER_CHAR = 20
@@ -22,7 +22,7 @@ const MAX_STEPS = 20_000_000
 const MAX_CHARS_FOR_ALL = 262_144
 
 /**
- * Compiles a validator of an uploaded JSON Schema for values of any client: time and memory are
+ * Compiles a validator for an uploaded JSON Schema and values of any client. Time and memory are
  * proportional to the value, whatever the schema. Formats are annotations, as in the draft.
  */
 export function validatorOf(schema: Schema): Validator {
@@ -41,7 +41,7 @@ export function validatorOf(schema: Schema): Validator {
   })
 }
 
-/** A type that refers to itself only, and nested types without end, would not terminate. */
+/** A type that refers only to itself, and types nested without end, would not terminate. */
 const bounded =
   (validate: Validator): Validator =>
   (value, chars) => {
@@ -73,7 +73,7 @@ interface How {
 
 const STEP = 'x-step'
 
-/** Ajv keeps every schema that it has compiled, so each schema gets its own instance. */
+/** Ajv keeps every schema that it has compiled, so each schema gets an Ajv instance of its own. */
 function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
   const ajv = new Ajv2020({
     allErrors,
@@ -81,8 +81,8 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
     validateFormats: false,
     ownProperties: true,
     multipleOfPrecision: 9,
-    // The catalog has generated the schema; validating it against the draft takes longer than all
-    // the rest.
+    // The catalog generated the schema; validating it against the draft would take longer than everything
+    // else here.
     meta: false,
     validateSchema: false,
   })
@@ -95,7 +95,7 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
       return true
     },
   })
-  // Ajv's own implementation may backtrack without limit.
+  // Ajv's own implementation may backtrack without bound.
   ajv.removeKeyword('pattern')
   ajv.addKeyword({
     keyword: 'pattern',
@@ -103,7 +103,7 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
     compile: (pattern: string) => matcher(pattern, budget),
     error: { message: 'must match the pattern' },
   })
-  // Ajv's own implementation compares each pair.
+  // Ajv's own implementation compares every pair.
   ajv.removeKeyword('uniqueItems')
   ajv.addKeyword({
     keyword: 'uniqueItems',
@@ -124,7 +124,10 @@ function compile(schema: Schema, { budget, allErrors }: How): ValidateFunction {
   return ajv.compile(counted(schema) as Schema)
 }
 
-/** Counts every alternative before it is evaluated: through them a value is visited more than once. */
+/**
+ * Counts every alternative before it is evaluated, because alternatives make the validator visit a value
+ * more than once.
+ */
 function counted(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(counted)
   if (typeof schema !== 'object' || schema === null) return schema
