@@ -32,7 +32,7 @@ export const queue: RpcAccess<typeof QueueService> = {
   loads: allow('gateway'),
 }
 
-/** The gateway restricts each request to what its caller may read. */
+/** The gateway limits each request to the executions that its caller may read. */
 export const history: RpcAccess<typeof HistoryService> = {
   search: allow('gateway'),
   readLog: allow('gateway'),

@@ -1,4 +1,5 @@
-// The program behind `windlass archive show|restore`: reads the archive, and writes the database directly.
+// The program behind `windlass archive show|restore`: reads the archive and writes directly to the
+// database.
 import { parseArgs } from 'node:util'
 import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openObjectStore } from '@windlass/runtime/object-store/open-object-store'

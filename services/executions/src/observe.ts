@@ -5,7 +5,7 @@ import type { WaitingDispatchers } from './engine/waiters.ts'
 import { queueAge, queueDepth, relayLag, waitingDispatchers } from './metrics.ts'
 import * as store from './store/queue-metrics.ts'
 
-/** Requirements with a series of their own: those with the longest queues. */
+/** Maximum number of requirements with a series of their own: those with the longest queues. */
 const MAX_REQUIREMENTS = 50
 
 /** Observes the ready queue and the relay while metrics are collected; answers `stop`. */
@@ -32,7 +32,7 @@ export function observeQueue(db: Db, waiters: WaitingDispatchers): () => void {
   }
 }
 
-/** Sums the requirements beyond the limit; the age of the sum is that of its oldest. */
+/** Adds up the requirements beyond the limit; the age of the sum is that of the oldest entry. */
 function foldTail(rows: store.QueuedByRequirement[]): store.QueuedByRequirement[] {
   const tail = rows.slice(MAX_REQUIREMENTS)
   if (tail.length === 0) return rows

@@ -3,7 +3,7 @@ import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { prepareRestored } from './engine/after-restore.ts'
 
-/** Statements of this program may change every row. */
+/** Time limit of a statement: those of this program may change every row. */
 const STATEMENT_MS = 3_600_000
 
 const { postgres, executions } = loadSettingsOrExit()

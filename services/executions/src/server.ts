@@ -48,7 +48,7 @@ const LOCK_MS = 2_000
 /** Terminal events are published in batches: their consumers do not need them sooner. */
 const RELAY_DELAY_MS = 100
 
-/** Builds the service from its stores to its rpcs; teardown runs in reverse order. */
+/** Builds the service, from its stores to its rpcs; teardown runs in reverse order. */
 export async function start(settings: Settings, runtime: Runtime) {
   const { log, teardown } = runtime
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
@@ -112,7 +112,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   return { grpc }
 }
 
-/** Starts the loops that delete, and opens the archive if there is one. */
+/** Starts the loops that delete data, and opens the archive if one is configured. */
 async function startRetention(
   { db, startLoop }: Pick<Service, 'db' | 'startLoop'>,
   { retention, archive }: Settings,

@@ -19,7 +19,7 @@ export interface Approval {
 }
 
 export interface Decision {
-  /** Call to decide; empty: the one pending approval of the task. */
+  /** Call to decide; empty: the only pending approval of the task. */
   task_call_id: string
   task_name: string
   approved: boolean
@@ -47,7 +47,7 @@ export interface OutcomeWithApprovals extends Outcome {
 
 const APPROVAL_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'RESUMING']
 
-/** Answers a request by an existing row, an execution-wide grant, or a new pending row. */
+/** Answers a request with an existing row, an execution-wide grant, or a new pending row. */
 export function requestApproval(
   execution: Execution,
   known: Approvals,
@@ -84,8 +84,8 @@ export function requestApproval(
 }
 
 /**
- * Decides a pending approval and resumes the execution if it is paused. One that has not paused yet
- * reads the decision from its worker, or is resumed when it pauses.
+ * Decides a pending approval and resumes the execution if it is paused. If it is not paused yet, its worker
+ * reads the decision, or the execution is resumed when it pauses.
  */
 export function decideApproval(
   execution: Execution,
@@ -112,7 +112,7 @@ export function decideApproval(
   return { ...resumed, events: [...events, event], approvals: [decided] }
 }
 
-/** Resumes a paused execution whose approval is decided; there is no body to deliver. */
+/** Resumes a paused execution whose approval is decided; this resume has no body. */
 export function resumeAfterApproval(execution: Execution): Outcome {
   return {
     next: {
@@ -130,8 +130,8 @@ export function resumeAfterApproval(execution: Execution): Outcome {
 }
 
 /**
- * Adjusts an outcome to the approvals of its execution: a pause at an approval that has been decided
- * meanwhile resumes at once, and pending approvals of a cancelled or terminal execution are cancelled.
+ * Applies approvals to an outcome: a pause at an approval that has been decided in the meantime resumes at
+ * once, and pending approvals of a cancelled or terminal execution are cancelled.
  */
 export function applyApprovals(
   outcome: Outcome,

@@ -27,7 +27,7 @@ export interface Assignment {
 /**
  * Assigns work to workers in queue order, by the routing policy of the workflow. Without a policy the
  * preferred worker comes first, then the eligible worker with the least load. The worker whose lease of
- * this execution expired is assigned only if no other worker is eligible.
+ * this execution expired gets it only if no other worker is eligible.
  */
 export function assign(queue: readonly QueuedWork[], workers: readonly CandidateWorker[]) {
   const left = workers.map((worker) => ({ ...worker }))
@@ -66,7 +66,7 @@ function chooseByRank(work: QueuedWork, workers: CandidateWorker[]): CandidateWo
   return best
 }
 
-/** Rank of a worker, lower is better; of equals the worker offered first is chosen. */
+/** Rank of a worker, lower is better; among equals the worker that was offered first is chosen. */
 function rank(work: QueuedWork, { worker_name, used }: CandidateWorker): number {
   if (worker_name === work.passed_over) return Number.MAX_SAFE_INTEGER
   if (worker_name === work.preferred_worker) return -1

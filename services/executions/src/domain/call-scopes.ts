@@ -1,12 +1,12 @@
 /**
- * Finds the call that made a call. The id of a call of the Python SDK ends with `@` and the hash of the path of
- * its scope, unless the body of the workflow made it. A path is the id of the enclosing call, with the retry,
- * the rollback or the fallback that ran, or the branch of a composite; or that of a saga, whose calls compensate
- * earlier ones. So the hashes of the paths that the calls of a log can have lead back to them. An id of another
- * form has no parent.
+ * Finds the call that made another call. A call id of the Python SDK ends with `@` and the hash of the path
+ * of its scope, unless the body of the workflow made the call. The path consists of the id of the enclosing
+ * call and the part of it that ran: a retry, the rollback, the fallback, or a branch of a composite. For
+ * the compensations of a saga, it is the path of the saga. So the scope of an id is found by hashing the
+ * paths that the calls of the log can have. An id of any other form has no parent.
  */
 export interface CallScopes {
-  /** Positions of calls that undo earlier ones of a saga. */
+  /** Positions of calls that compensate earlier calls of a saga. */
   compensating: number[]
   /** Position of a call and of the call that made it. */
   parent: [call: number, parent: number][]
@@ -22,15 +22,18 @@ interface ScopeCall {
 const SCOPE = /@([0-9a-f]{12})(?:#\d+)?$/
 const COMPOSITE = /^(?:parallel|first|as_completed|pipeline)_[0-9a-f]{16}/
 
-/** SHA-256 of a text in hexadecimal digits; an id contains the first 12 of its scope's path. */
+/**
+ * SHA-256 of a text in hexadecimal digits; an id contains the first 12 digits of the hash of its scope's
+ * path.
+ */
 export type Hash = (text: string) => string
 const HASH_CHARS = 12
-/** Maximum of branches of a call, and of sagas of a scope, that are looked for. */
+/** Maximum number of branches of a call, and of sagas of a scope, that are tried. */
 const MAX_BRANCHES = 1_000
 const MAX_SAGAS = 20
-/** Branches in a row without a call of their own after which no more are looked for. */
+/** Number of consecutive branches without calls after which no further branch is tried. */
 const MAX_GAP = 20
-/** Maximum of hashes for one timeline; 100,000 take about 0.1 s. */
+/** Maximum number of hashes for one timeline; 100,000 take about 0.1 s. */
 const MAX_HASHES = 200_000
 
 class ScopeSearch {
@@ -45,12 +48,15 @@ class ScopeSearch {
     this.#hash = hash
   }
 
-  /** True while a scope is unknown and hashes are left. */
+  /** True while a scope is unknown and the limit of hashes is not reached. */
   get isOpen(): boolean {
     return this.#open.size > 0 && this.#hashes < MAX_HASHES
   }
 
-  /** True if a call of the log has the scope of this path. The path belongs to `call`, or to a saga if absent. */
+  /**
+   * True if a call of the log has the scope of this path. The path belongs to `call`, or to a saga if
+   * `call` is absent.
+   */
   try(path: string, call: number | undefined): boolean {
     this.#hashes++
     const hash = this.#hash(path).slice(0, HASH_CHARS)
@@ -61,7 +67,7 @@ class ScopeSearch {
   }
 }
 
-/** Positions of calls that compensate, and of each call with the one that made it, where its id tells. */
+/** Positions of calls that compensate, and of each call with the call that made it, if its id reveals it. */
 export function findScopes(calls: readonly ScopeCall[], hash: Hash): CallScopes {
   const scopes = calls.map(({ id }) => SCOPE.exec(id)?.[1])
   const known = [...new Set(scopes.filter((scope) => scope !== undefined))]
@@ -72,7 +78,7 @@ export function findScopes(calls: readonly ScopeCall[], hash: Hash): CallScopes 
   return {
     parent: scopes.flatMap((scope = '', i) => {
       const parent = search.found.get(scope)
-      // A call never encloses itself or an earlier one: such an id is no scope.
+      // A call never encloses itself or an earlier call: an id that says so has no valid scope.
       return parent === undefined || parent >= i ? [] : [[i, parent] as [number, number]]
     }),
     compensating: scopes.flatMap((scope = '', i) => (search.sagas.has(scope) ? i : [])),
@@ -97,7 +103,7 @@ function trySagas(search: ScopeSearch, scopes: readonly string[]): void {
     }
 }
 
-/** A composite has branches; one without calls leaves a gap in their numbers. */
+/** A composite has branches; a branch without calls leaves a gap in their numbers. */
 function tryBranches(search: ScopeSearch, calls: readonly ScopeCall[]): void {
   for (const [i, { id }] of calls.entries()) {
     if (!COMPOSITE.test(id)) continue

@@ -19,10 +19,10 @@ export interface Resume {
 }
 
 /**
- * Cancels an execution. An unclaimed one is CANCELLED at once, with a new fencing token, so that a frame
- * on its way cannot be claimed. A claimed one is CANCELLING until its worker confirms, for at most
- * `cancelMs`; so is one whose lease the first checkpoint may claim, until the claim deadline. A repeated
- * cancel changes nothing.
+ * Cancels an execution. An unclaimed one becomes CANCELLED at once, with a new fencing token, so that a
+ * frame on its way cannot be claimed. A claimed one is CANCELLING until its worker confirms, for at most
+ * `cancelMs`. One whose lease the first checkpoint may claim is CANCELLING until the claim deadline. A
+ * repeated cancel changes nothing.
  */
 export function cancel(execution: Execution, limits: Limits, event_id?: string): Outcome {
   const mayHaveBegun = isUnclaimed(execution) && isDelivered(execution)

@@ -28,7 +28,7 @@ export interface CallsDifference {
   different: number
   only_a: number
   only_b: number
-  /** The call that comes first in its log of all that are not in both with the same result. */
+  /** The first call, in log order, that is not in both logs with the same result. */
   first?: {
     kind: 'missing' | 'state' | 'result'
     a: ComparedCall | undefined
@@ -54,7 +54,7 @@ export function callsOf(entries: readonly DigestedEntry[]): Map<string, Compared
   return calls
 }
 
-/** Compares two logs by the ids of their calls, which are those of equal calls in equal places. */
+/** Compares two logs by the ids of their calls: equal calls in equal places have equal ids. */
 export function compareCalls(a: Calls, b: Calls): CallsDifference {
   const differences = [...differencesOf(a, b), ...missingIn(a, b)]
   const countOf = (is: (one: Difference) => boolean) => differences.filter(is).length
@@ -72,7 +72,7 @@ export function compareCalls(a: Calls, b: Calls): CallsDifference {
 }
 
 type Calls = ReadonlyMap<string, ComparedCall>
-/** With the position of the call in its log. */
+/** Includes the position of the call in its log. */
 type Difference = NonNullable<CallsDifference['first']> & { place: number }
 
 const differencesOf = (a: Calls, b: Calls): Difference[] =>

@@ -1,12 +1,12 @@
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Execution } from './execution.ts'
 
-/** Characters of an error line at most. */
+/** Maximum length of an error line, in characters. */
 const MAX_CHARS = 300
 
 /**
- * First line of the error of a FAILED execution, `<type>: <message>`; undefined for other executions, and
- * for an output that does not describe a failure.
+ * Returns the first line of the error of a FAILED execution, `<type>: <message>`; undefined for other
+ * executions, and for an output that does not describe a failure.
  */
 export function errorOf({
   state,
@@ -21,5 +21,5 @@ export function errorOf({
   return text === '' ? undefined : storable(text.slice(0, MAX_CHARS))
 }
 
-/** The database stores no NUL and no half character in a text, and a line has no control characters. */
+/** The database stores no NUL and no unpaired surrogate in a text, and a line has no control characters. */
 const storable = (text: string) => text.replace(/[\p{Cc}\p{Cs}]/gu, ' ')

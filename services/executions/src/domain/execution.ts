@@ -9,14 +9,14 @@ export interface Execution {
   workflow_version: number
   requirement_id: string
   state: State
-  /** Holder, with the worker session and the connection generation of its lease. */
+  /** Claim holder, with the worker session and the connection generation of its lease. */
   held_by?: string
   held_session?: string
   held_connection?: number
-  /** Last holder; what clients see. */
+  /** Last claim holder; the worker that clients see. */
   worker_name?: string
   claim_generation: number
-  /** Generation of its latest lease that the first checkpoint may claim; see `isDelivered`. */
+  /** Generation of the latest lease that a first checkpoint may claim; see `isDelivered`. */
   delivered_generation?: number
   /** True if it is in the ready queue. */
   queued: boolean
@@ -26,7 +26,7 @@ export interface Execution {
   completions: number
   resume_due: boolean
   pause_source_id?: string
-  /** True if it has requested approvals: only then do commands read them. */
+  /** True if it has requested approvals; only then do commands read them. */
   gated: boolean
   /** Limit of each wait in the queue; absent: no limit. */
   queue_timeout_ms?: number
@@ -38,18 +38,18 @@ export interface Execution {
   input_json: string
   output_json?: string
   pause_output_json?: string
-  /** Subject that started it, and its issuer; empty for an anonymous caller. */
+  /** Subject and issuer of the principal that started it; empty for an anonymous caller. */
   created_by: string
   created_by_issuer: string
   schedule_id?: string
-  /** Nested runs above it; 0 for an outermost execution. */
+  /** Number of nested runs above it; 0 for an outermost execution. */
   depth: number
-  /** Execution that started it by a nested run; absent: none. */
+  /** The execution that started it as a nested run; absent: none. */
   parent_id?: string
-  /** A cancel of the parent cancels it too. */
+  /** True: a cancel of the parent also cancels it. */
   cancel_with_parent: boolean
   request_hash: string
-  /** Sender of the create, if it waits for the end; absent: none. */
+  /** Name of the process that sent the create and waits for the end; absent: none. */
   reply_to?: string
   /** W3C trace context of the create; absent: not traced. */
   traceparent?: string | undefined
@@ -68,13 +68,13 @@ export interface PendingEvent {
   time?: string
 }
 
-/** Result of a command. `next` is the same object if the row has not changed. */
+/** Result of a command. `next` is the same object if the row is unchanged. */
 export interface Outcome {
   next: Execution
   events: PendingEvent[]
-  /** Time until the sweeper acts; absent: never; `kept`: unchanged. */
+  /** Time until the sweeper acts; absent: never; `kept`: the deadline stays. */
   deadlineMs?: number | 'kept'
-  /** Executions whose end wakes it, if it was parked. */
+  /** Executions whose end wakes this one, if it was parked. */
   wake_on?: readonly string[]
 }
 

@@ -26,17 +26,17 @@ export interface OutlineEntry {
 export interface ForkPlan {
   /** Entries of the origin's log that the fork begins with, in their order. */
   seqs: number[]
-  /** TASK_COMPLETED among them: progress, as the row counts it. */
+  /** Number of TASK_COMPLETED among them: the progress that the row counts. */
   completions: number
   /** Calls whose outcome is among them. */
   calls: number
-  /** Calls of the origin that have none there, in the order of the log. */
+  /** Calls of the origin whose outcome is not among them, in log order. */
   runs_again: { call_id: string; name: string; seq: number }[]
 }
 
 const KEPT_WORKFLOW_EVENTS = new Set(['WORKFLOW_PAUSED', 'WORKFLOW_RESUMING', 'WORKFLOW_RESUMED'])
 const APPROVAL_EVENTS = new Set(['TASK_AWAITING_APPROVAL', 'TASK_APPROVED', 'TASK_REJECTED'])
-/** A call with one of these does not run again. */
+/** A call with one of these entries does not run again. */
 const OUTCOMES = new Set([
   'TASK_COMPLETED',
   'TASK_FAILED',
@@ -45,7 +45,7 @@ const OUTCOMES = new Set([
   'TASK_FALLBACK_COMPLETED',
 ])
 
-/** Plans a fork after the entry `after_seq` of a log, whose later entries tell which calls run again. */
+/** Plans a fork after the entry `after_seq` of a log; the later entries show which calls run again. */
 export function planFork(outline: readonly OutlineEntry[], after_seq: number): ForkPlan {
   const before = outline.filter(({ seq }) => seq <= after_seq)
   const released = releasedByApproval(before)
@@ -68,9 +68,9 @@ export function planFork(outline: readonly OutlineEntry[], after_seq: number): F
 }
 
 interface Released {
-  /** Calls that were approved, and those that began after the first approval. */
+  /** Calls that were approved, and calls that began after the first approval. */
   calls: ReadonlySet<string>
-  /** Place of the first request for an approval that was given. */
+  /** Place of the first request for an approval that was then given. */
   from: number
 }
 

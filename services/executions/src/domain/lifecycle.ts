@@ -43,7 +43,7 @@ export const transitions: Record<Trigger, Row> = {
     RESUME_SCHEDULED: 'CANCELLED',
     CANCELLING: 'CANCELLING',
   },
-  // Its worker may run it already, and is asked to stop.
+  // The worker may already run it, and is asked to stop.
   cancel_delivered: { SCHEDULED: 'CANCELLING', RESUME_SCHEDULED: 'CANCELLING' },
   lose: {
     SCHEDULED: 'SCHEDULED',
@@ -53,7 +53,7 @@ export const transitions: Record<Trigger, Row> = {
     RESUME_CLAIMED: 'RESUMING',
     CANCELLING: 'CANCELLED',
   },
-  // Without RESUMING the body of a resume that no task has received would be lost.
+  // Going back to SCHEDULED would lose the body of a resume that no task has received.
   lose_resume: { CLAIMED: 'RESUMING', RUNNING: 'RESUMING', RESUME_CLAIMED: 'RESUMING' },
   give_up: claimed('FAILED'),
   time_out: { SCHEDULED: 'FAILED', RESUMING: 'FAILED' },

@@ -1,9 +1,9 @@
 import type { CapturedLine } from '@windlass/proto/windlass/executions/v1/captured_lines'
 
-/** Limits of what is stored for one execution, over all of its claims. */
+/** Limits of the lines that are stored for one execution, over all of its claims. */
 export const MAX_LINES = 100_000
 export const MAX_BYTES = 10 * 1_048_576
-/** Lines that one claim may number. */
+/** Maximum number of lines that one claim may number. */
 export const MAX_NUMBER = 1_048_576
 
 const WARNING = 30
@@ -20,15 +20,15 @@ export interface StoredLine extends CapturedLine, LineTotals {
 }
 
 /**
- * Position of a line among those of its execution. It follows from the claim and the number of the line in it,
- * so a repeated request stores no line twice, and lines of later claims come later.
+ * Position of a line among those of its execution. It is derived from the claim and the number of the line
+ * within the claim, so a repeated request stores no line twice, and lines of later claims come later.
  */
 export const seqOf = (claim_generation: number, number: number): number =>
   claim_generation * MAX_NUMBER + number
 
 /**
- * Returns the lines that the execution may still store. The first one beyond its limits is replaced by a
- * marker, after which nothing is stored any more.
+ * Returns the lines that the execution may still store. A marker replaces the first line beyond the limits;
+ * after it nothing is stored.
  */
 export function withinLimits(
   totals: LineTotals,

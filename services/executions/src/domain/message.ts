@@ -26,7 +26,7 @@ export const toMessage = (row: Execution): Message => ({
   traceparent: row.traceparent,
 })
 
-/** Principal that started an execution; an empty subject for an anonymous caller. */
+/** The principal that started an execution; its subject is empty for an anonymous caller. */
 export const starterOf = ({ created_by, created_by_issuer }: Execution): Starter => ({
   subject: created_by,
   issuer: created_by_issuer,

@@ -7,7 +7,7 @@ export interface Offer {
   worker_name: string
   session_id: string
   connection_generation: number
-  /** The worker can send a first checkpoint without a claim. */
+  /** True: the worker can send a first checkpoint without a claim. */
   claims_by_delivery?: boolean | undefined
 }
 
@@ -46,11 +46,11 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
 }
 
 /**
- * True if the first checkpoint under a lease may be its claim. The worker then runs the workflow before
- * the server knows that it has the frame, so only for a first attempt: if the lease before it expired,
- * or an attempt died, the next worker has to claim, and a death after that is counted. Otherwise work
- * that blocks its worker before the first checkpoint would expire again and again without being counted.
- * With `max_attempts` 1, nothing may run that is not known to have started.
+ * True if the first checkpoint under a lease may be its claim. The worker then runs the workflow before the
+ * server knows that it has the frame, so this is allowed only for a first attempt: after an expired lease
+ * or a failed attempt, the next worker has to claim, so that its death is counted. Otherwise work that
+ * blocks its worker before the first checkpoint would expire again and again without being counted. With
+ * `max_attempts` 1, nothing may run that is not known to have started.
  */
 const mayBeDelivered = (execution: Execution, offer: Offer, { maxAttempts }: Limits): boolean =>
   offer.claims_by_delivery === true &&
@@ -58,11 +58,11 @@ const mayBeDelivered = (execution: Execution, offer: Offer, { maxAttempts }: Lim
   execution.passed_over === undefined &&
   maxAttempts > 1
 
-/** True if the current lease was given so that the first checkpoint claims it; it was counted as an attempt. */
+/** True if the first checkpoint may claim the current lease, which was then counted as an attempt. */
 export const isDelivered = ({ claim_generation, delivered_generation }: Execution): boolean =>
   delivered_generation === claim_generation
 
-/** The slowest link, in bytes for each millisecond, over which a frame arrives before its deadline. */
+/** Bytes per millisecond of the slowest link over which a frame must arrive before its deadline. */
 const MIN_BYTES_PER_MS = 256
 const MAX_FRAME_BYTES = 256 * 1_048_576
 
@@ -72,7 +72,7 @@ export const isUnclaimed = ({ state }: Execution) =>
 
 interface ReleaseRequest {
   holder: ClaimHolder
-  /** Leaves an execution alone that its worker has claimed. */
+  /** True: an execution that its worker has claimed is left unchanged. */
   unclaimed_only?: boolean
 }
 
@@ -93,7 +93,7 @@ export function extendLease(execution: Execution, frame_bytes: number, limits: L
   return { next: { ...execution }, events: [], deadlineMs: transferMs(frame_bytes, limits) }
 }
 
-/** Milliseconds that this number of bytes may take to reach the worker. */
+/** Milliseconds that this many bytes may take to reach the worker. */
 function transferMs(bytes: number, { claimMs }: Limits): number {
   return claimMs + Math.min(Math.max(bytes, 0), MAX_FRAME_BYTES) / MIN_BYTES_PER_MS
 }
@@ -102,14 +102,14 @@ const CLAIMED_STATES = ['CLAIMED', 'RUNNING', 'RESUME_CLAIMED', 'CANCELLING']
 
 interface ClaimRequest {
   holder: ClaimHolder
-  /** The caller will confirm that the worker has received the answer. */
+  /** True: the caller will confirm that the worker has received the answer. */
   awaits_confirmation?: boolean
 }
 
 /**
- * Confirms a lease. Repeating it is accepted: the first answer may have been lost. A claim whose answer
- * awaits confirmation has a deadline: a worker without the answer does not know that it holds the
- * execution, and many never ask again.
+ * Confirms a lease. A repeated claim is accepted, because the first answer may have been lost. A claim
+ * whose answer awaits confirmation has a deadline: a worker without the answer does not know that it holds
+ * the execution, and many workers never ask again.
  */
 export function claim(
   execution: Execution,
@@ -123,20 +123,20 @@ export function claim(
   const state = next(execution.state, 'claim')
   const type = state === 'CLAIMED' ? 'WORKFLOW_CLAIMED' : 'WORKFLOW_RESUME_CLAIMED'
   return {
-    // An attempt is counted once: at the lease, if the worker may have begun since.
+    // An attempt is counted once: at the lease, if the worker may have started since then.
     next: { ...execution, state, attempts: execution.attempts + (isDelivered(execution) ? 0 : 1) },
     events: [workerEvent(type, holder.worker_name)],
     deadlineMs,
   }
 }
 
-/** Ends the deadline of a claim, or starts it again while bytes of the answer are still to be sent. */
+/** Ends the deadline of a claim, or restarts it while bytes of the answer are still to be sent. */
 export function confirmClaim(execution: Execution, pending_bytes: number, limits: Limits): Outcome {
   const deadlineMs = pending_bytes > 0 ? transferMs(pending_bytes, limits) : undefined
   return setClaimDeadline(execution, deadlineMs)
 }
 
-/** Without effect once the worker has sent a checkpoint. */
+/** No effect once the worker has sent a checkpoint. */
 function setClaimDeadline(execution: Execution, deadlineMs: number | undefined): Outcome {
   const isClaimed = execution.state === 'CLAIMED' || execution.state === 'RESUME_CLAIMED'
   return isClaimed ? { next: { ...execution }, events: [], deadlineMs } : unchanged(execution)
@@ -156,7 +156,9 @@ export const withoutHolder = (execution: Execution): Execution => ({
   held_connection: undefined,
 })
 
-/** Reason why an execution leaves its worker: released, worker evicted, deadline passed. */
+/**
+ * Reason why an execution leaves its worker: it was released, the worker was evicted, or a deadline passed.
+ */
 export type Loss = 'released' | 'died' | 'expired'
 
 /**
@@ -177,7 +179,7 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
   if (!wasUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
     return giveUp(execution, free)
   const trigger: Trigger = execution.resume_due && !wasUnclaimed ? 'lose_resume' : 'lose'
-  // Its worker lives: it released the execution, or never received the frame or the answer to its claim.
+  // The worker lives: it released the execution, or never received the frame or the answer to its claim.
   const wasCounted = !wasUnclaimed || isDelivered(execution)
   const refunded = loss !== 'died' && wasCounted ? 1 : 0
   return {
@@ -213,7 +215,7 @@ function giveUp(execution: Execution, free: Execution): Outcome {
   return withFailure({ ...free, state: next(execution.state, 'give_up') }, 'WorkerLost', message)
 }
 
-/** FAILED by this service: the output states the reason. */
+/** An execution that this service made FAILED; the output states the reason. */
 function withFailure(failed: Execution, type: string, message: string): Outcome {
   const value_json = JSON.stringify({ type, message })
   return {

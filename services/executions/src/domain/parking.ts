@@ -3,7 +3,10 @@ import { unprocessable } from '@windlass/runtime/faults'
 import type { Execution, Limits, Outcome } from './execution.ts'
 import { lose } from './ownership.ts'
 
-/** Condition of a wake-up: a time, the end of one of some executions, or whichever is first. */
+/**
+ * Condition that wakes a parked execution: a time, the end of one of several executions, or whichever comes
+ * first.
+ */
 export interface WakeCondition {
   wake_at?: Date | undefined
   wake_on: readonly string[]
@@ -18,11 +21,10 @@ export interface ParkContext {
 
 /**
  * Releases an execution that only waits. It is parked, without a worker and outside of the ready queue,
- * until the condition is met; one that is met already leaves it queued. A release of an execution that
- * is being cancelled ends it, as any release does.
- *
- * The rows of `wake_on` are locked with that of the execution: an end that was committed before is seen
- * here, and one that is committed later finds the stored condition (loops/wake.ts).
+ * until the condition is met; if the condition is already met, it is queued. A release of an execution that
+ * is being cancelled ends it, as any release does. The rows of `wake_on` are locked together with that of
+ * the execution: an end that was committed before is visible here, and one that is committed later finds
+ * the stored condition (loops/wake.ts).
  */
 export function park(
   execution: Execution,
@@ -44,8 +46,8 @@ export function park(
 }
 
 /**
- * Only executions of the same principal are awaited, such as nested runs: a wake-up tells when an
- * execution ends. One that does not exist, and the execution itself, are refused with the same words.
+ * Accepts only executions of the same principal, such as nested runs, because a wake-up reveals when an
+ * execution ends. An id that does not exist, and the execution itself, are refused with the same message.
  */
 function ownExecution(execution: Execution, awaited: Execution | undefined, i: number): Execution {
   const isOwn =
@@ -61,8 +63,8 @@ function ownExecution(execution: Execution, awaited: Execution | undefined, i: n
 }
 
 /**
- * Puts an execution into the ready queue that was parked under this claim generation; its queue_timeout
- * starts now. Others stay unchanged.
+ * Queues an execution that was parked under this claim generation; its queue_timeout starts now. Other
+ * executions stay unchanged.
  */
 export function wake(execution: Execution, claim_generation: number): Outcome {
   if (!execution.parked || execution.claim_generation !== claim_generation)

@@ -18,14 +18,14 @@ export interface RankedWorker {
   facts: Readonly<Record<string, string>>
 }
 
-/** The execution that workers are ranked for. */
+/** The execution for which workers are ranked. */
 export interface RoutingInput {
   preferred_worker?: string | undefined
   /** Values of the input that the policy names, by path. */
   inputs: Readonly<Record<string, unknown>>
 }
 
-/** Picks the worker with the highest weighted sum; of equals the least loaded, then the first by name. */
+/** Picks the worker with the highest weighted sum; among equals the least loaded, then the first by name. */
 export function pickBest<W extends RankedWorker>(
   { terms }: Policy,
   workers: readonly W[],
@@ -75,7 +75,7 @@ function pathOf(value: unknown): string | undefined {
   return String(value.$input)
 }
 
-/** Scales values to 0 to 1, lowest or highest first. Equal values score 0.5, unknown ones 0. */
+/** Scales values to 0 to 1, with the lowest or the highest first. Equal values score 0.5, unknown ones 0. */
 function normalized(values: readonly (number | undefined)[], highestFirst: boolean): number[] {
   const known = values.filter((value) => value !== undefined)
   if (known.length === 0) return values.map(() => 0)
@@ -103,7 +103,7 @@ const BY_NUMBER: Readonly<Record<string, (left: number, right: number) => boolea
   '>=': (left, right) => left >= right,
 }
 
-/** Compares as numbers if both are numeric, else as text, which has no order. False for unknown values. */
+/** Compares as numbers if both are numeric, else as text, for equality only. False for unknown values. */
 function compares(fact: string | undefined, op: string, wanted: unknown): boolean {
   if (fact === undefined || wanted === undefined || wanted === null) return false
   const [left, right] = [numberOf(fact), numberOf(wanted)]
@@ -113,8 +113,8 @@ function compares(fact: string | undefined, op: string, wanted: unknown): boolea
 }
 
 /**
- * Selects the values of an input that a policy names, as a JSON object by path; undefined if it names
- * none. Only scalars of limited size are selected, so the result is small for any input.
+ * Selects the input values that a policy names, as a JSON object by path; undefined if it names none. Only
+ * scalars of limited size are selected, so the result is small for any input.
  */
 export function selectRoutingInputs(policy: Policy, input_json: string): string | undefined {
   const paths = policy.terms.flatMap((term) =>

@@ -12,7 +12,7 @@ export interface WorkflowName {
   workflow_name: string
 }
 
-/** Place in the order of creation. */
+/** Position in the order of creation. */
 export interface CreationPosition {
   execution_id: string
   /** Text, because a Date would drop the microseconds. */
@@ -25,12 +25,15 @@ export interface SweepTask {
   rule: 'executions' | 'logs' | 'excess'
   /** Absent: all workflows. */
   workflow?: WorkflowName
-  /** Age since the end. */
+  /** Age, counted from the end of the execution. */
   days: number
   after?: CreationPosition
 }
 
-/** Age at which executions of a workflow are deleted: its own, else that of its namespace, else the general one. */
+/**
+ * Age at which executions of a workflow are deleted: its own setting, else that of its namespace, else the
+ * general one.
+ */
 export function retentionDaysOf(
   { retention_days, namespaces, workflows }: RetentionRules,
   { workflow_namespace, workflow_name }: WorkflowName,
@@ -39,7 +42,7 @@ export function retentionDaysOf(
   return own ?? namespaces[workflow_namespace] ?? retention_days
 }
 
-/** The passes of one sweep. A log that its execution would take with it needs no pass of its own. */
+/** The passes of one sweep. A log that is deleted with its execution needs no pass of its own. */
 export function planSweep(rules: RetentionRules, workflows: readonly WorkflowName[]): SweepTask[] {
   const { log_days, max_executions } = rules
   const tasks = workflows.flatMap((workflow): SweepTask[] => {

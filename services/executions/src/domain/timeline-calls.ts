@@ -1,11 +1,11 @@
 import { type CallScopes, findScopes, type Hash } from './call-scopes.ts'
 
-/** Columns with one value for each call, and lists of some calls by their positions. */
+/** Columns with one value for each call, and lists of certain calls by their positions. */
 export interface CallColumns extends CallScopes {
   task: number[]
-  /** `seq` of the first entry of the call, as difference from the call before. */
+  /** `seq` of the first entry of the call, as a difference from the previous call. */
   seq: number[]
-  /** Milliseconds since the start of the call before; of the first one since `base`. */
+  /** Milliseconds since the start of the previous call; for the first call, since `base`. */
   start: number[]
   /** Milliseconds; -1 while the call has no end. */
   duration: number[]
@@ -14,15 +14,18 @@ export interface CallColumns extends CallScopes {
   /** Position of a call and its number of tries, if it was tried more than once. */
   tries: [call: number, tries: number][]
   /**
-   * Position of a call, then milliseconds: from its start to the end of its first try, from there to the start
-   * of the second one, and so on. The last try has an end here if it failed.
+   * Position of a call, then milliseconds: from its start to the end of its first try, from there to the
+   * start of the second one, and so on. The last try has an end here only if it failed.
    */
   retries: [call: number, ...times: number[]][]
-  /** Positions of calls whose result was there before they began, or was copied from the origin of a fork. */
+  /** Positions of calls whose result existed before they began, or was copied from the origin of a fork. */
   cached: number[]
   /** Positions of calls whose fallback has run. */
   fallback: number[]
-  /** Position of a call, milliseconds from its start until its rollback began, and those it took, or -1. */
+  /**
+   * Position of a call, milliseconds from its start until its rollback began, and the duration of the
+   * rollback, or -1.
+   */
   rollback: [call: number, start: number, duration: number][]
   /** Positions of calls whose rollback has run. */
   compensated: number[]
@@ -75,14 +78,14 @@ export const CALL_CHANGES: Record<string, CallState> = {
 
 export const ENDED: ReadonlySet<CallState> = new Set<CallState>(['completed', 'failed', 'rejected'])
 
-/** Changes other than of its state that log entries make to a call. */
+/** Changes that log entries make to a call, other than its state. */
 const TRACES: Record<string, (call: Call, at: number) => void> = {
   TASK_RETRY_FAILED: ({ retries }, at) => {
     if (!isBetweenTries(retries)) retries.push(at)
   },
   TASK_RETRY_STARTED(call, at) {
     call.tries++
-    // The try before was cut off with its worker: the log has no end of it.
+    // The previous try was cut off with its worker: the log has no end of it.
     if (!isBetweenTries(call.retries)) call.retries.push(at)
     call.retries.push(at)
   },
@@ -105,7 +108,7 @@ function endRollback(call: Call, at: number): void {
   call.rollback = { start: call.rollback?.start ?? at, end: at }
 }
 
-/** The calls of tasks of a log, collected entry by entry. */
+/** The task calls of a log, collected entry by entry. */
 export class TimelineCalls {
   readonly #tasks = new Map<string, number>()
   readonly #calls = new Map<string, Call>()
@@ -115,7 +118,7 @@ export class TimelineCalls {
     return [...this.#tasks.keys()]
   }
 
-  /** Adds an entry at a time in milliseconds; `isCopied`: it is of the origin of a fork. */
+  /** Adds an entry at a time in milliseconds; `isCopied`: it was copied from the origin of a fork. */
   add(event: CallEvent, at: number, isCopied: boolean): void {
     const call = this.#calls.get(event.source_id) ?? this.#newCall(event, at)
     call.isCached ||= isCopied
@@ -129,7 +132,7 @@ export class TimelineCalls {
   #newCall({ type, name, source_id, seq }: CallEvent, at: number): Call {
     const task = this.#tasks.get(name) ?? this.#tasks.size
     this.#tasks.set(name, task)
-    // An object literal: spreading cost five times as much here, for each of 50,000 calls.
+    // An object literal, because a spread took five times as long for each of 50,000 calls.
     const call: Call = {
       id: source_id,
       task,
@@ -173,7 +176,7 @@ function columnsOf(calls: readonly Call[]): Omit<CallColumns, keyof CallScopes> 
   return columns
 }
 
-/** True if no list names the call, as for most. */
+/** True if no list names the call, as is the case for most calls. */
 const isPlain = (call: Call): boolean =>
   call.retries.length === 0 &&
   !(call.isCached || call.hasFallback || call.isCompensated || call.rollback)

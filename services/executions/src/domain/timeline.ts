@@ -10,7 +10,7 @@ export interface Timeline {
   base: string
   state: string
   last_seq: number
-  /** True if the log is longer than what was read. */
+  /** True if the log is longer than the part that was read. */
   cut: boolean
   attempts: AttemptView[]
   /** Names of tasks; calls have positions in this list. */
@@ -21,13 +21,15 @@ export interface Timeline {
 export interface AttemptView {
   worker: string
   seq: number
-  /** Null where the log does not tell. */
+  /** Null if the log does not contain it. */
   queued: number | null
   scheduled: number | null
   claimed: number | null
   started: number | null
   ended: number | null
-  /** `completed`, `failed`, `cancelled` or `paused`; `lost`: another attempt followed; null: it runs. */
+  /**
+   * `completed`, `failed`, `cancelled` or `paused`; `lost`: another attempt followed; null: it is running.
+   */
   end: string | null
 }
 
@@ -55,7 +57,7 @@ const STEPS: Record<string, 'scheduled' | 'claimed' | 'started'> = {
   WORKFLOW_RESUMED: 'started',
 }
 
-/** Takes the entries of a log, in order, and makes their timeline. */
+/** Collects the entries of a log, in order, and builds their timeline. */
 export class TimelineBuilder {
   readonly #baseMs: number
   readonly #hash: Hash
@@ -71,7 +73,7 @@ export class TimelineBuilder {
   add(event: OutlineEvent): void {
     const at = (msOf(event.time) ?? this.#baseMs) - this.#baseMs
     const isOfCall = event.type.startsWith('TASK_')
-    // A fork begins with entries of its origin, before its own first attempt.
+    // A fork begins with entries of its origin, which precede its own first attempt.
     const isCopied = this.#attempts.length === 0 && at < 0
     if (isOfCall) this.#calls.add(event, isCopied ? 0 : at, isCopied)
     else if (!isCopied || STEPS[event.type]) this.#addToAttempt(event, at)
@@ -112,7 +114,7 @@ export class TimelineBuilder {
   }
 }
 
-/** Times without an offset are UTC. */
+/** Times without an offset are in UTC. */
 function msOf(time: string): number | undefined {
   const ms = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(time) ? time : `${time}Z`)
   return Number.isNaN(ms) ? undefined : ms

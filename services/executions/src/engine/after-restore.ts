@@ -24,13 +24,15 @@ import { createExecutionWriter } from './writer.ts'
 
 export interface Prepared {
   unfinished: number
-  /** Executions that a worker held; they are queued again, or ended if they were being cancelled. */
+  /** Executions that a worker held: they are queued again, or ended if they were being cancelled. */
   requeued: string[]
-  /** True if the data came from another server. */
+  /** True if the data came from another PostgreSQL server. */
   isRenumbered: boolean
 }
 
-/** Safe to repeat. Throws if the service runs: its caches would be outdated. */
+/**
+ * Prepares the database; safe to repeat. Throws if the service runs, because its caches would be outdated.
+ */
 export async function prepareRestored(db: Db, limits: Limits): Promise<Prepared> {
   if (await store.isServiceConnected(db))
     throw conflict('the executions service is connected to this database: stop all services first')

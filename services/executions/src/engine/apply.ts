@@ -6,7 +6,7 @@ import type * as totals from '../store/totals.ts'
 import { type Command, decide, type ExecutionCommand } from './command.ts'
 import { type DecisionInput, keyOf } from './decision-input.ts'
 
-/** The committed row and whether this command changed it, or the reason of the refusal. */
+/** The committed row and whether this command changed it, or the fault of the refusal. */
 export type CommandResult =
   | { execution: Execution; changed: boolean; answer?: string }
   | { fault: Fault }
@@ -17,7 +17,7 @@ export interface WorkingCopy {
   before: Execution | undefined
   after: Execution
   deadlineMs: number | 'kept' | undefined
-  /** A command of this batch has put it into the ready queue. */
+  /** True if a command of this batch has put it into the ready queue. */
   enteredQueue: boolean
   entries: StoredEntry[]
   approvals: Approval[]
@@ -36,7 +36,7 @@ export function applyCommand(
     if (command.kind === 'create') return applyCreate(input, copies, command)
     const copy = copies.get(execution_id) ?? openWorkingCopy(input, execution_id)
     if (!copy) {
-      // Leases and deadlines skip locked rows; the row may exist.
+      // Leases and deadlines skip locked rows, so a row that was not read may exist.
       if (command.kind === 'lease' || command.kind === 'expire')
         throw new Fault('conflict', 'The execution is being modified; retry.')
       throw notFound('Execution', execution_id)
@@ -56,7 +56,7 @@ function openWorkingCopy(input: DecisionInput, execution_id: string): WorkingCop
   return row && workingCopy(row, row)
 }
 
-/** A row that a later command of this batch creates does not exist yet. */
+/** The row does not exist yet; a later command of this batch creates it. */
 const storedRow = ({ inserted, rows }: DecisionInput, execution_id: string) =>
   inserted.has(execution_id) ? undefined : rows.get(execution_id)
 
@@ -70,7 +70,7 @@ const workingCopy = (before: Execution | undefined, after: Execution): WorkingCo
   wake_on: [],
 })
 
-/** Answers a repeated create with the row of the first one; refuses it if the requests differ. */
+/** Answers a repeated create with the row of the first one; refuses it if the two requests differ. */
 function applyCreate(
   input: DecisionInput,
   copies: Map<string, WorkingCopy>,
@@ -145,13 +145,13 @@ function runCommand(
 }
 
 /**
- * Compares the deadline of the working copy with the database's clock. The stored deadline counts
- * only until a command of the batch sets or clears it: a new one starts with the commit.
+ * Compares the deadline of the working copy with the database's clock. The stored deadline counts only
+ * until a command of the batch sets or clears it; a new one starts with the commit.
  */
 const isDue = ({ expired }: DecisionInput, { after, deadlineMs }: WorkingCopy): boolean =>
   deadlineMs === 'kept' ? expired.has(after.execution_id) : (deadlineMs ?? Infinity) <= 0
 
-/** Replaces approvals by id. They keep the order of their requests; new ones come last. */
+/** Replaces approvals by id. They stay in the order of their requests; new ones come last. */
 function merge(known: readonly Approval[], changed: readonly Approval[]): Approval[] {
   const byId = new Map(known.map((approval) => [approval.approval_id, approval]))
   for (const approval of changed) byId.set(approval.approval_id, approval)
@@ -178,7 +178,7 @@ const toEntry = (
 const generatedId = (execution_id: string, seq: number) =>
   execution_id.slice(-8) + seq.toString(16).padStart(8, '0')
 
-/** Changes of the totals by the working copies, summed for each workflow and state. */
+/** Changes that the working copies make to the totals, summed for each workflow and state. */
 export function totalsDeltas(copies: readonly WorkingCopy[]): totals.TotalsDelta[] {
   const sums = new Map<string, totals.TotalsDelta>()
   const add = ({ workflow_namespace, workflow_name, state }: Execution, delta: number) => {

@@ -12,10 +12,10 @@ import {
 
 type Write = (line: string) => void
 
-/** Members that hold JSON documents as text. */
+/** Columns that hold JSON documents as text. */
 const DOCUMENTS = new Set(['input', 'output', 'pause_output', 'routing_inputs', 'value', 'body'])
 
-/** Prints an archived execution as one JSON object, with its documents as they are. */
+/** Prints an archived execution as one JSON object, with its documents unchanged. */
 export async function showArchived(objects: ObjectStore, id: string, write: Write): Promise<void> {
   const { execution, approvals, events, captured_lines } = await find(objects, id)
   write(
@@ -40,7 +40,10 @@ interface RestoreDeps {
   write: Write
 }
 
-/** Restores executions by their ids, or all that were created on one day. Existing ones are left alone. */
+/**
+ * Restores executions by their ids, or all that were created on one day. Executions that exist are left
+ * alone.
+ */
 export async function restoreFromArchive(
   { db, objects, write }: RestoreDeps,
   { ids, day }: { ids: readonly string[]; day?: string | undefined },
@@ -59,7 +62,7 @@ async function* findEach(objects: ObjectStore, ids: readonly string[]) {
   for (const id of ids) yield await find(objects, id)
 }
 
-/** An execution that is in several objects comes with its longest log first. */
+/** If an execution is in several objects, the one with its longest log comes first. */
 async function* ofDay(objects: ObjectStore, day: string): AsyncGenerator<ArchivedExecution> {
   const names = await namesOfDay(objects, day)
   for (const isWhole of [true, false])

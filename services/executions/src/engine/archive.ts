@@ -27,7 +27,7 @@ import type { ObjectStore } from '@windlass/runtime/object-store/object-store'
 import type { Db } from '@windlass/runtime/postgres/db'
 import * as store from '../store/archive-rows.ts'
 
-/** Log entries or captured lines that are read at once. */
+/** Number of log entries or captured lines that are read at once. */
 const PAGE = 200
 export const ARCHIVE_FORMAT = 1
 export const ARCHIVE_FOLDER = 'executions/'
@@ -38,7 +38,7 @@ export interface Archived {
   created_ms: number
 }
 
-/** Writes finished executions with their logs. Resolves when all of them are stored durably. */
+/** Writes finished executions with their logs. Resolves when all of them are durably stored. */
 export async function archiveExecutions(
   db: Db,
   objects: ObjectStore,
@@ -84,7 +84,7 @@ async function* linesOf(db: Db, columns: store.Columns, ids: readonly string[]) 
     yield `{"requirements":${line}}\n`
   for (const id of ids) {
     const execution = await store.readExecution(db, columns, id)
-    // Another replica has archived and deleted it meanwhile.
+    // Another replica has archived and deleted it in the meantime.
     if (execution === undefined) continue
     yield `{"executions":${execution}}\n`
     for (const line of await store.readApprovals(db, columns, id)) yield `{"approvals":${line}}\n`

@@ -18,12 +18,12 @@ export interface CommittedChange {
   after: Execution
   /** Entries that were appended to its log. */
   entries: StoredEntry[]
-  /** The sender of all commands that made the change, if they have one in common. */
+  /** Sender of all commands that made the change, if they have the same one. */
   sender?: string | undefined
 }
 
 export interface BatchResult {
-  /** A command without a result was not applied; the pessimistic path applies it. */
+  /** A command without a result was not applied here; the pessimistic path applies it. */
   results: Map<ExecutionCommand, CommandResult>
   committed: CommittedChange[]
   /** Called when the committed changes have been recorded and announced. */
@@ -33,7 +33,7 @@ export interface BatchResult {
 /** A way to apply a batch: optimistic, pessimistic, or the creation of executions. */
 export type ApplyStrategy = (commands: CommandBatch) => Promise<BatchResult>
 
-/** An error that says nothing about the command's outcome; its neighbours are not affected. */
+/** An error that does not reveal the command's outcome; its neighbours are not affected. */
 export interface UnexpectedFailure {
   error: unknown
 }
@@ -50,7 +50,7 @@ export class FaultIsolatingBatch {
     this.#onCommit = onCommit
   }
 
-  /** Applies the commands and announces what was committed. A command that was not applied has no result. */
+  /** Applies the commands and announces the commits. A command that was not applied has no result. */
   async run(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     if (commands.length === 0) return new Map()
     try {
@@ -72,7 +72,7 @@ export class FaultIsolatingBatch {
   /** Answers `unavailable` for the commands whose rows are locked, and applies the others. */
   async #runWithoutLockedRows(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     const locked = await this.#lockedRows.findLocked(lockedIdsOf(commands))
-    // No row is locked any more: which one it was is unknown, so all callers retry.
+    // The lock has been released, so it is unknown which row it was: all callers retry.
     const isBusy = (command: ExecutionCommand) =>
       locked.size === 0 || lockedIdsOf([command]).some((id) => locked.has(id))
     const free = commands.filter((command) => !isBusy(command))
@@ -81,7 +81,7 @@ export class FaultIsolatingBatch {
     return results
   }
 
-  /** Applies each command alone: a rejected row fails alone, and one command cannot deadlock. */
+  /** Applies each command alone: a rejected row then fails alone, and a single command cannot deadlock. */
   async #runOneByOne(apply: ApplyStrategy, commands: CommandBatch): Promise<Results> {
     const results: Results = new Map()
     for (const command of commands)

@@ -58,24 +58,27 @@ export type Command =
 export interface ExecutionCommand {
   execution_id: string
   command: Command
-  /** Its answer says that the execution has settled, so this sender needs no signal. */
+  /**
+   * Name of the sending process. The answer itself reports that the execution has settled, so this process
+   * needs no signal.
+   */
   sender?: string | undefined
 }
 
 /** Commands that are applied together, in their order. */
 export type CommandBatch = readonly ExecutionCommand[]
 
-/** Everything that a decision reads besides the row. */
+/** Everything that a decision reads in addition to the row. */
 export interface DecisionContext {
   limits: Limits
   isKnown(event: PendingEvent): boolean
-  /** True if the worker holds less than its capacity, counting what this batch has changed. */
+  /** True if the worker holds less than its capacity, including the changes of this batch. */
   hasFreeSlot(worker_name: string, capacity: number): boolean
-  /** The deadline that the execution has now, after earlier commands of the batch, has passed. */
+  /** True if the current deadline, after earlier commands of the batch, has passed. */
   isDue: boolean
   /** Approvals of this execution, oldest first; read only if it is gated. */
   approvals: readonly Approval[]
-  /** An execution that the command waits for, locked as its own; see `awaitedIdsOf`. */
+  /** Returns an execution that the command waits for, locked like its own; see `awaitedIdsOf`. */
   findAwaited(execution_id: string): Execution | undefined
   now: Date
 }
@@ -162,13 +165,13 @@ function releaseOrPark(
     : release(execution, command, context.limits)
 }
 
-/** Types of the events that client requests append under their own ids. */
+/** Types of the events that client requests append with their own ids. */
 const REQUEST_EVENTS: Partial<Record<Command['kind'], string>> = {
   resume: 'WORKFLOW_RESUMING',
   cancel: 'WORKFLOW_CANCELLING',
 }
 
-/** True if the log has this request already: its answer was lost, and it was sent again. */
+/** True if the log already contains this request: its answer was lost, and it was sent again. */
 function isRepeatedRequest(command: Command, isKnown: DecisionContext['isKnown']): boolean {
   const type = REQUEST_EVENTS[command.kind]
   const [event_id] = eventIdsOf(command)
@@ -176,7 +179,7 @@ function isRepeatedRequest(command: Command, isKnown: DecisionContext['isKnown']
   return isKnown({ type, event_id, source_id: '', name: '', value_json: 'null' })
 }
 
-/** Ids of the events that a command appends under ids of the caller. */
+/** Ids of the events that a command appends with ids chosen by the caller. */
 export function eventIdsOf(command: Command): string[] {
   if (command.kind === 'checkpoint')
     return command.report.events.flatMap(({ event_id }) => event_id || [])
@@ -185,6 +188,6 @@ export function eventIdsOf(command: Command): string[] {
   return []
 }
 
-/** Executions that a command waits for: their rows are locked and read with that of the command. */
+/** Executions that a command waits for: their rows are locked and read together with its own. */
 export const awaitedIdsOf = (command: Command): readonly string[] =>
   command.kind === 'release' ? (command.park?.wake_on ?? []) : []

@@ -16,7 +16,7 @@ interface CreateDeps {
 }
 
 /**
- * Creates executions, and leases those that a dispatcher waits for in the same commit. An id that
+ * Creates executions, and leases those for which a dispatcher waits in the same commit. An id that already
  * exists gets no result here: the pessimistic path reads its row and compares the requests.
  */
 export async function createExecutions(
@@ -36,7 +36,7 @@ export async function createExecutions(
   } catch (error) {
     reserved.settle([])
     if (reserved.offers.size === 0 || !isLockTimeout(error)) throw error
-    // A hung process holds the lock of a worker: the lease may wait for it, the execution may not.
+    // A hung process holds the lock of a worker: a lease may wait for it, but a new execution must not.
     deps.waiters.pauseReservations()
     return insertAndLease(deps, entries, NO_RESERVATION)
   }
@@ -45,7 +45,7 @@ export async function createExecutions(
 interface NewExecutionEntry {
   command: ExecutionCommand
   row: NewExecution
-  /** The row as it is right after the insert. */
+  /** The row right after the insert. */
   inserted: Execution
 }
 
@@ -77,7 +77,7 @@ async function insertAndLease(
   }
 }
 
-/** The lease of a new row, if a dispatcher waits for it. */
+/** Returns the lease of a new row, if a dispatcher waits for it. */
 function leaseOf(limits: Limits, { offers }: Reservation, row: Execution) {
   const { execution_id } = row
   const offer = offers.get(execution_id)
@@ -87,5 +87,5 @@ function leaseOf(limits: Limits, { offers }: Reservation, row: Execution) {
   return write ? [write] : []
 }
 
-/** One order everywhere, so that two batches never wait for one another. */
+/** The same order everywhere, so that two batches never wait for each other. */
 const byId = (a: NewExecution, b: NewExecution) => (a.execution_id < b.execution_id ? -1 : 1)

@@ -9,18 +9,21 @@ import * as log from '../store/log.ts'
 import * as ready from '../store/ready.ts'
 import { awaitedIdsOf, type Command, type CommandBatch, eventIdsOf } from './command.ts'
 
-/** Everything that a batch reads before it decides; on the pessimistic path, under locks held to its end. */
+/**
+ * Everything that a batch reads before it decides; on the pessimistic path, under locks that are held until
+ * its end.
+ */
 export interface DecisionInput {
   rows: Map<string, Execution>
-  /** Rows that repeated creates found. They are not locked, so they serve for answers only. */
+  /** Rows that repeated creates found. They are not locked, so they are used only for answers. */
   existing: Map<string, Execution>
-  /** Ids of rows that this batch inserted and no command has answered with yet. */
+  /** Ids of rows that this batch inserted and that no command has answered with yet. */
   inserted: Set<string>
-  /** Keys of events that the logs have already. */
+  /** Keys of events that the logs already contain. */
   known: Set<string>
   /**
-   * Rows whose stored deadline had passed, by the database's clock under their locks. Does not
-   * apply to a working copy that an earlier command of the batch has given another deadline.
+   * Rows whose stored deadline had passed, by the database's clock and under their locks. Not valid for a
+   * working copy to which an earlier command of the batch has given another deadline.
    */
   expired: ReadonlySet<string>
   /** By execution id; only gated executions have any. */
@@ -28,7 +31,7 @@ export interface DecisionInput {
   slots: Slots
 }
 
-/** Load of each worker, kept up to date with the working copies of the batch. */
+/** Load of each worker, updated with the working copies of the batch. */
 export interface Slots {
   hasFree(worker_name: string, capacity: number): boolean
   /** Moves one execution from a holder to another; either may be absent. */
@@ -43,11 +46,12 @@ export const keyOf = (
 
 type CommandOf<Kind> = Extract<Command, { kind: Kind }>
 
-/** Locks and reads. The statements are pipelined; the database runs them in this order. */
+/** Locks and reads rows. The statements are pipelined; the database runs them in this order. */
 export async function loadUnderLocks(tx: Tx, commands: CommandBatch): Promise<DecisionInput> {
   const leases = commandsOfKind(commands, 'lease')
   const expiries = commandsOfKind(commands, 'expire')
-  // Neither waits for a lock: its holder commands the row, and both commands are sent again.
+  // Neither command waits for a lock: the holder of the lock changes the row, and both commands are sent
+  // again.
   const skipping = [...leases, ...expiries]
   const creates = commandsOfKind(commands, 'create')
   const others = commands.filter(
@@ -76,7 +80,7 @@ export async function loadUnderLocks(tx: Tx, commands: CommandBatch): Promise<De
   }
 }
 
-/** Reads the approvals of gated executions, which cost one more round trip; few are gated. */
+/** Reads the approvals of gated executions. It costs one more round trip, but few executions are gated. */
 async function approvalsOf(tx: Tx, rows: readonly Execution[]): Promise<Map<string, Approval[]>> {
   const gated = rows.filter((row) => row.gated)
   const found = gated.length > 0 ? await approvals.listOfExecutions(tx, idsOf(gated)) : []
@@ -113,7 +117,7 @@ function knownEvents(tx: Tx, commands: CommandBatch): Promise<log.EventKey[]> | 
 }
 
 /**
- * Inserts rows in the order of their ids, like every batch. Existing rows are read without a lock: a
+ * Inserts rows in the order of their ids, as every batch does. Existing rows are read without a lock: a
  * batch that waited for them while it holds other locks could deadlock with another one.
  */
 async function insertNew(
@@ -121,7 +125,7 @@ async function insertNew(
   creates: { execution_id: string; command: CommandOf<'create'> }[],
 ) {
   if (creates.length === 0) return { rows: [], existing: [], inserted: new Set<string>() }
-  // Of two different requests with one id the first one creates.
+  // If two different requests have one id, the first one creates the execution.
   const unique = new Map(
     creates.toReversed().map(({ execution_id, command }) => [execution_id, command.row]),
   )

@@ -2,7 +2,7 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution } from '../domain/execution.ts'
 import * as executions from '../store/executions.ts'
 
-/** Reads the inputs that were too large to be read with their rows, by execution id. */
+/** Reads the inputs that were too large to be read with their rows. Returns them by execution id. */
 export async function readLargeInputs(
   db: Db,
   rows: readonly Execution[],

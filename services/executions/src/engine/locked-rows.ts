@@ -3,9 +3,10 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import * as executions from '../store/executions.ts'
 
 /**
- * Rows that were locked for longer than LOCK_MS, which is many times what a batch takes: they belong
- * to a hung process, and the database frees them when it ends that session. Until then commands for
- * them answer `unavailable` at once, without a batch, so that no other command waits with them.
+ * Rows that were locked for longer than LOCK_MS, which is many times the duration of a batch. Such a lock
+ * belongs to a hung process, and the database releases it when it ends that session. Until then commands
+ * for these rows are answered `unavailable` at once, outside of a batch, so that no other command waits
+ * with them.
  */
 export class LockedRows {
   readonly #db: Db
@@ -15,7 +16,7 @@ export class LockedRows {
     this.#db = db
   }
 
-  /** True if the row was locked when it was last looked up. */
+  /** True if the row was locked at the last lookup. */
   mayBeLocked(execution_id: string): boolean {
     return this.#ids.has(execution_id)
   }

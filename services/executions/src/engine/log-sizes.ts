@@ -6,17 +6,20 @@ import type { LogGrowth } from '../store/log-growth.ts'
 import type { ExecutionCommand } from './command.ts'
 
 const MEBIBYTE = 1_048_576
-/** A log is measured again when it has grown by this. */
+/** A log is measured again when it has grown by this many bytes. */
 const MEASURE_BYTES = MEBIBYTE
-/** A report that ends an execution is always accepted up to this: a log that is full must be able to end. */
+/**
+ * A report that ends an execution is accepted up to this size even beyond the limit: an execution with a
+ * full log must be able to end.
+ */
 const END_BYTES = 65_536
-/** Logs whose growth this process remembers. */
+/** Number of logs whose growth this process remembers. */
 const MAX_KNOWN = 50_000
 
 interface LogSizesOptions {
   /** Bytes of the values of one log; 0: no limit. */
   maxBytes: number
-  /** Measures the entries behind a place. */
+  /** Measures the entries after a position. */
   readGrowth(execution_id: string, after_seq: number): Promise<LogGrowth>
   /** Measures the entries of these events. */
   readEvents(execution_id: string, event_ids: readonly string[]): Promise<number>
@@ -31,14 +34,14 @@ interface Size {
 }
 
 /**
- * Limits the size of each log. A worker that runs an execution gets its whole log: this service reads it, and each
- * process up to the worker holds it in one message. A log of 720 MiB, 48 results of 15 MiB, took 3.7 GiB of
- * memory of this service at a lease and made it unavailable to all tenants until the lease was given up.
- *
- * Rows have no column for the size, and counting it in each write would cost every execution. So the bytes of
- * commands are added up in memory, and a log is measured in the database whenever it has grown by a mebibyte:
- * logs of small executions never. Only entries behind the place of the last measurement are read. Several
- * replicas measure separately; each replica and each command in flight can exceed the limit by its own bytes.
+ * Limits the size of each log. A worker that runs an execution gets its whole log: this service reads it,
+ * and each process on the way to the worker holds it in one message. A log of 720 MiB (48 results of 15
+ * MiB) took 3.7 GiB of memory of this service at a lease and made it unavailable to all tenants until the
+ * lease was given up. Rows have no column for the size, because counting it in each write would cost every
+ * execution. Instead the bytes of commands are added up in memory, and a log is measured in the database
+ * whenever it has grown by a mebibyte; logs of small executions are never measured. Only entries after the
+ * position of the last measurement are read. Replicas measure separately; each replica and each command in
+ * flight can exceed the limit by its own bytes.
  */
 export class LogSizes {
   readonly #options: LogSizesOptions
@@ -57,7 +60,7 @@ export class LogSizes {
     return measured ? measured.then(submit) : submit()
   }
 
-  /** Measures the log if it may have grown to its limit. */
+  /** Measures the log if it may have reached its limit. */
   #admit({ execution_id, command }: ExecutionCommand): Promise<void> | undefined {
     if (this.#options.maxBytes === 0) return undefined
     if (command.kind === 'resume') return this.#add(execution_id, command.body_json.length, [])
@@ -83,7 +86,7 @@ export class LogSizes {
     const size = { bytes: known.bytes + growth.bytes, seq: growth.last_seq ?? known.seq }
     this.#sizes.set(id, { ...size, added: bytes })
     if (size.bytes + bytes <= maxBytes) return
-    // A report that is repeated because its answer was lost adds nothing.
+    // A report that is repeated because its answer was lost adds nothing to the log.
     const repeated = await readEvents(id, event_ids)
     if (size.bytes + bytes - repeated <= maxBytes) return
     this.#sizes.set(id, { ...size, added: 0 })
@@ -95,7 +98,10 @@ export class LogSizes {
   }
 }
 
-/** Characters that a report adds to the log. The output is the value of the last event, which a worker may leave out. */
+/**
+ * Number of characters that a report adds to the log. The output is the value of the last event, which a
+ * worker may leave out.
+ */
 function bytesOf({ events, output_json = '' }: Checkpoint): number {
   const bytes = events.reduce((sum, { value_json }) => sum + value_json.length, 0)
   return events.some(({ type }) => TERMINAL_EVENTS.has(type)) ? bytes : bytes + output_json.length

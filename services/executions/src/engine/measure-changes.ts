@@ -13,15 +13,15 @@ import type { CommittedChange } from './batch.ts'
 
 const CLAIMS = new Set(['WORKFLOW_CLAIMED', 'WORKFLOW_RESUME_CLAIMED'])
 
-/** Series of a metric for each workflow, in each replica. */
+/** Maximum number of workflows with a series of their own in a metric, for each replica. */
 const MAX_WORKFLOWS = 200
-/** Claims whose end has not been seen; the oldest is forgotten. */
+/** Maximum number of remembered claims whose end has not been seen; the oldest is dropped. */
 const MAX_OPEN_CLAIMS = 20_000
 
 /**
  * Measures the stages of executions from committed changes. A stage is the time between two updates of a
- * row, so it costs no further reads. Only the first claim is not in the row at the end: this replica
- * remembers those that it applied.
+ * row, so it needs no further reads. Only the time of the first claim is no longer in the row at the end:
+ * this replica remembers the claims that it applied.
  */
 export class ChangeMeter {
   readonly #workflows = new LabelValues(MAX_WORKFLOWS)
@@ -48,7 +48,7 @@ export class ChangeMeter {
     if (this.#claimedAt.has(after.execution_id)) return
     if (this.#claimedAt.size >= MAX_OPEN_CLAIMS)
       this.#claimedAt.delete(this.#claimedAt.keys().next().value as string)
-    // A first checkpoint that claims comes after the workflow has begun.
+    // A first checkpoint that claims arrives after the workflow has begun.
     const { updated_at } = isDelivered(after) ? before : after
     this.#claimedAt.set(after.execution_id, updated_at)
   }
@@ -61,6 +61,6 @@ export class ChangeMeter {
   }
 }
 
-/** Clocks of two replicas may differ: never negative. */
+/** The clocks of two replicas may differ, so the difference is never negative. */
 const seconds = (from: Date, to: Date): number =>
   Math.max(0, (to.getTime() - from.getTime()) / 1_000)

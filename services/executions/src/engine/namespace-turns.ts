@@ -1,13 +1,14 @@
 const MAX_NAMESPACES = 1_000
 
 /**
- * Namespaces in the order in which this replica last leased work of them: the one that waits longest
- * for its turn comes first. A namespace that is unknown, or forgotten, comes before all of these.
+ * Namespaces in the order in which this replica last leased their work: the one that has waited longest for
+ * its turn comes first. An unknown namespace, or one that is no longer remembered, comes before all of
+ * these.
  */
 export class NamespaceTurns {
   readonly #served = new Set<string>()
 
-  /** The namespace of the last turn is the last one. */
+  /** Moves the namespace of the last turn to the end. */
   get order(): string[] {
     return [...this.#served]
   }

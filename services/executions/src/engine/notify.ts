@@ -7,7 +7,7 @@ import { toMessage } from '../domain/message.ts'
 import type { CommittedChange } from './batch.ts'
 import type { WaitingDispatchers } from './waiters.ts'
 
-/** Larger entries are left out of the message: followers read them from the log. */
+/** Larger entries are left out of the message; followers then read them from the log. */
 const MAX_SIGNAL_BYTES = 64 * 1024
 
 interface NotifyDeps {
@@ -46,7 +46,7 @@ function announce({ bus, onFinished, onChildrenDue }: NotifyDeps, committed: Com
 
 type Committed = readonly CommittedChange[]
 
-/** Publishes a wake-up to all dispatchers for each of these requirements: work was queued. */
+/** Publishes a wake-up to all dispatchers for each of these requirements: work has been queued. */
 export function notifyReady(bus: Bus, requirement_ids: Iterable<string>): void {
   for (const requirement_id of requirement_ids)
     bus.publishBestEffort(`ready.${requirement_id}`, Ready.encode({ requirement_id }).finish())
@@ -61,7 +61,10 @@ const newlyQueued = ({ before, after }: CommittedChange): Execution[] =>
 const newlyCancelling = ({ before, after }: CommittedChange) =>
   after.state === 'CANCELLING' && before?.state !== 'CANCELLING' ? [after] : []
 
-/** The parent, if this commit cancelled it or created a nested run that ends with it (cancel-children.ts). */
+/**
+ * Returns the parent if this commit cancelled it, or created a nested run that ends with it
+ * (cancel-children.ts).
+ */
 function parentOfDueChildren({ before, after }: CommittedChange): string[] {
   const { state, execution_id, parent_id, cancel_with_parent } = after
   const isCancelled = state === 'CANCELLING' || state === 'CANCELLED'
@@ -84,17 +87,17 @@ function publishLogEntries(bus: Bus, { after, entries, sender }: CommittedChange
   const { execution_id, state, last_seq, reply_to } = after
   const bytes = entries.reduce((sum, { value_json }) => sum + value_json.length, 0)
   const omitted = bytes > MAX_SIGNAL_BYTES
-  // Without the input: a caller that waits for the end has it already, or reads the row.
+  // Without the input: a caller that waits for the end already has it, or reads the row.
   const ended = !omitted && isTerminal(state) ? toMessage({ ...after, input_json: '' }) : undefined
   const message = { execution_id, state, last_seq, omitted, entries: omitted ? [] : entries, ended }
   const signal = LogGrew.encode(message).finish()
   const kind = isSettled(state) ? 'settled' : 'step'
-  // First: a client waits for it, unless the answer to the command reaches its process anyway.
+  // First, because a client waits for it; not needed if the answer to the command reaches the same process.
   if (reply_to && reply_to !== sender && kind === 'settled') publishReply(bus, reply_to, signal)
   bus.publishBestEffort(`executions.${execution_id}.events.${kind}`, signal)
 }
 
-/** In the subjects of log entries, with the name of the sender in place of the id. */
+/** Publishes on the subject of log entries, with the name of the sender in place of the execution id. */
 const publishReply = (bus: Bus, reply_to: string, signal: Uint8Array) =>
   bus.publishBestEffort(`executions.${reply_to}.events.reply`, signal)
 

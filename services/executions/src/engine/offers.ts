@@ -1,7 +1,7 @@
 import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
 import type { CandidateWorker } from '../domain/assign.ts'
 
-/** Converts an offer; `used` is the stored load where it has been read. */
+/** Converts an offer; `used` is the stored load, if it has been read. */
 export const toCandidateWorker = (offer: Offer, used = offer.used): CandidateWorker => ({
   worker_name: offer.worker_name,
   free: offer.capacity > 0 ? offer.capacity - used : Number.POSITIVE_INFINITY,

@@ -34,7 +34,10 @@ const SINGLE_ROW_COMMANDS = new Set<Command['kind']>([
   'wake',
 ])
 
-/** Leases only, or none: the write checks for a free slot, so no command may depend on a lease before it. */
+/**
+ * True for leases only, or no lease at all: the write checks for a free slot, so no command may depend on a
+ * lease before it.
+ */
 function isSingleRowGroup(group: CommandBatch): boolean {
   const leases = group.filter(({ command }) => command.kind === 'lease')
   return (
@@ -127,7 +130,7 @@ async function decideFromRows({ db, limits }: OptimisticDeps, groups: readonly C
 
 interface GroupInput {
   row: Execution | undefined
-  /** Events that the log has already, of those that the commands carry. */
+  /** Those events of the commands that the log already contains. */
   known: readonly { type: string; event_id?: string | undefined }[]
 }
 
@@ -143,7 +146,7 @@ export function decideGroup(
     existing: new Map(),
     inserted: new Set(),
     known: new Set(known.map((event) => keyOf(execution_id, event))),
-    // Deadlines count only under a lock: `expire` is not a single-row command.
+    // Deadlines are decided only under a lock: `expire` is not a single-row command.
     expired: new Set(),
     approvals: new Map(),
     // The statement that writes the row checks for a free slot.

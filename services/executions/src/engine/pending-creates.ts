@@ -1,8 +1,8 @@
-/** In-flight creates. Commands for one of these executions wait until it is committed or has failed. */
+/** In-flight creates. Commands for one of these executions wait until the create has committed or failed. */
 export class PendingCreates {
   readonly #promises = new Map<string, Promise<unknown>>()
 
-  /** Registers a create until it settles. Of repeated creates the last one counts. */
+  /** Registers a create until it settles. Of repeated creates, the last one counts. */
   track<T>(execution_id: string, create: Promise<T>): Promise<T> {
     const remove = () => {
       if (this.#promises.get(execution_id) === settled) this.#promises.delete(execution_id)

@@ -11,9 +11,9 @@ import type { CommandBatch } from './command.ts'
 import { loadUnderLocks } from './decision-input.ts'
 
 /**
- * Pessimistic path: in one transaction locks the rows in the order of their ids, decides each command
- * in the order given, and writes all results with one statement for each table. A refused command
- * writes nothing and does not affect its neighbours.
+ * Pessimistic path: in one transaction, locks the rows in the order of their ids, decides each command in
+ * the order given, and writes all results with one statement for each table. A refused command writes
+ * nothing and does not affect its neighbours.
  */
 export function applyUnderLocks(
   db: Db,
@@ -32,9 +32,9 @@ export function applyUnderLocks(
   })
 }
 
-/** Writes under the row locks: rows, log, totals, approvals, with the commit pipelined behind them. */
+/** Writes under the row locks: rows, log, totals and approvals, with the commit pipelined behind them. */
 async function save(tx: Tx, copies: readonly WorkingCopy[]): Promise<void> {
-  // The insert has written a new row already; it is updated only if this batch has changed it since.
+  // The insert has already written a new row; it is updated only if this batch has changed it since.
   const updates = copies
     .filter(({ before, after }) => before !== undefined || after.revision > 0)
     .map(({ after, ...copy }) => ({ ...copy, next: after }))

@@ -4,11 +4,11 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import type { NewExecution } from '../store/executions.ts'
 import type { QueueUsage } from '../store/queue-usage.ts'
 
-/** Usage of other replicas is learnt at least this often while executions are created. */
+/** The usage of other replicas is read at least this often while executions are created. */
 const MAX_AGE_MS = 5_000
-/** Longest time that a new execution waits for its turn to count; else the last count refuses it. */
+/** Longest time that a new execution waits for a new count; after that the last count decides. */
 const MAX_WAIT_MS = 200
-/** Counting takes at most this part of the time above a quota, and below it. */
+/** Counting takes at most this fraction of the time, above a quota and below it. */
 const DUTY_ABOVE = 1 / 4
 const DUTY_BELOW = 1 / 20
 
@@ -16,7 +16,7 @@ export interface QueueQuotaOptions {
   quotas: Settings['quotas']
   /** Counts the ready queue. */
   read(): Promise<QueueUsage[]>
-  /** True if the execution exists: a repeated create is answered with it, whatever is queued. */
+  /** True if the execution exists: a repeated create is answered with it, however much is queued. */
   exists(execution_id: string): Promise<boolean>
   now?: () => number
 }
@@ -31,14 +31,13 @@ interface Limited {
 }
 
 /**
- * Limits the queued executions, and the bytes of their inputs, of each principal and each namespace.
- * Only new executions are refused: one that is resumed or returns to the queue was admitted before.
- *
- * The queue is in PostgreSQL, and its counts are taken from there: a counter in Redis would cost a
- * write at each lease and each return to the queue, and drift after each crash. A replica adds what
- * it admitted since the last count; it counts again in the background while executions are created,
- * and before it refuses one, since the queue may have become shorter. With several replicas a
- * quota may be exceeded by what the others admit in MAX_AGE_MS.
+ * Limits the queued executions, and the bytes of their inputs, of each principal and each namespace. Only
+ * new executions are refused; an execution that is resumed or returns to the queue was admitted before. The
+ * queue is in PostgreSQL, and its counts are taken from there: a counter in Redis would cost a write at
+ * each lease and each return to the queue, and would drift after each crash. A replica adds what it has
+ * admitted since the last count. It counts again in the background while executions are created, and also
+ * before it refuses one, because the queue may have become shorter. With several replicas a quota may be
+ * exceeded by what the others admit in MAX_AGE_MS.
  */
 export class QueueQuota {
   readonly #quotas: Settings['quotas']
@@ -49,7 +48,7 @@ export class QueueQuota {
   #counted = new Tally()
   /** Admitted since the last count began. */
   #recent = new Tally()
-  /** Admitted, and not known to be committed: a count may or may not contain them. */
+  /** Admitted and not known to be committed: a count may or may not include them. */
   readonly #inFlight = new Tally()
   #counting: Promise<void> | undefined
   #countedAt = Number.NEGATIVE_INFINITY
@@ -63,9 +62,9 @@ export class QueueQuota {
   }
 
   /**
-   * Counts a new execution in; throws or rejects with `unavailable` above a quota. The caller calls the
-   * returned function once the execution is committed or refused. Below the quotas the answer is
-   * immediate: a command that follows the create in one request must not overtake it.
+   * Counts a new execution; throws or rejects with `unavailable` above a quota. The caller calls the
+   * returned function once the execution is committed or refused. Below the quotas the answer is immediate:
+   * a command that follows the create in one request must not overtake it.
    */
   admit(row: NewExecution): (() => void) | Promise<() => void> {
     const holders = this.#limitedHolders(row)
@@ -113,7 +112,7 @@ export class QueueQuota {
     )
   }
 
-  /** Never fails: without a new count the last one decides. */
+  /** Never rejects: without a new count the last one decides. */
   async #countSoon(): Promise<void> {
     const waitMs = this.#countedAt + this.#durationMs / DUTY_ABOVE - this.#now()
     if (!this.#counting && waitMs > MAX_WAIT_MS) return
@@ -141,13 +140,13 @@ export class QueueQuota {
     const uncertain = this.#inFlight.copy()
     const before = this.#recent
     this.#recent = new Tally()
-    // Still counted until the new count is there.
+    // Still counted until the new count is available.
     this.#counted.addAll(before)
     try {
       this.#counted = tallyOf(await this.#read())
       this.#recent.addAll(uncertain)
     } catch {
-      // The old count, with what was admitted since, is at worst too high.
+      // The old count plus what was admitted since is, at worst, too high.
     }
     this.#countedAt = this.#now()
     this.#durationMs = this.#countedAt - startedAt

@@ -22,18 +22,21 @@ export interface ArchivedExecution {
 const CLOCK_TOLERANCE_MS = 600_000
 const INSERT_BATCH = 1_000
 
-/** The archived execution with the longest log of those with this id; undefined if there is none. */
+/**
+ * Returns the archived execution with this id, in the version with the longest log; undefined if there is
+ * none.
+ */
 export async function findArchived(
   objects: ObjectStore,
   id: string,
 ): Promise<ArchivedExecution | undefined> {
   const near = await namesNear(objects, id)
   const found = await findIn(objects, near, id)
-  // Derived ids have no time, and a wrong clock gives a wrong one.
+  // Derived ids contain no time, and a wrong clock puts a wrong time into an id.
   return found ?? findIn(objects, await namesIn(objects, ARCHIVE_FOLDER), id)
 }
 
-/** Names of the objects of one day, YYYY-MM-DD. */
+/** Names of the objects of one day, given as YYYY-MM-DD. */
 export const namesOfDay = (objects: ObjectStore, day: string): Promise<string[]> =>
   namesIn(objects, `${ARCHIVE_FOLDER}${day}/`)
 
@@ -43,7 +46,7 @@ async function namesIn(objects: ObjectStore, prefix: string): Promise<string[]> 
   return names.sort()
 }
 
-/** Objects with executions of about the time that the id begins with. */
+/** Names of the objects with executions created around the time in the id. */
 async function namesNear(objects: ObjectStore, id: string): Promise<string[]> {
   if (id[12] !== '7') return []
   const ms = Number.parseInt(id.slice(0, 12), 16)
@@ -90,7 +93,7 @@ export async function* readObject(
   if (current) yield current
 }
 
-/** Adds a row; those of tables that this release does not know are left out. */
+/** Adds a row; rows of tables that this release does not know are left out. */
 function addRow(archived: ArchivedExecution, table: string, row: Row): void {
   if (table === 'approvals' || table === 'events' || table === 'captured_lines')
     archived[table].push(row)
@@ -112,7 +115,10 @@ async function* linesOf(name: string, content: Buffer) {
   }
 }
 
-/** Inserts an archived execution with its rows; false if it exists. Nothing is published or run again. */
+/**
+ * Inserts an archived execution with its rows; false if it exists. Nothing is published, and nothing runs
+ * again.
+ */
 export const restoreExecution = (
   db: Db,
   columns: store.Columns,

@@ -5,12 +5,15 @@ import type { ExecutionWriter } from './writer.ts'
 
 export interface LostConnection {
   worker_name: string
-  /** Executions that were leased on a later connection stay: the worker is back. */
+  /** Executions that were leased on a later connection stay, because the worker is back. */
   connection_generation: number
   loss: Loss
 }
 
-/** Takes all executions that a worker holds on connections up to one; safe to repeat. Returns their number. */
+/**
+ * Takes from a worker all executions that it holds on connections up to this one; safe to repeat. Returns
+ * their number.
+ */
 export async function requeue(
   db: Db,
   writer: ExecutionWriter,

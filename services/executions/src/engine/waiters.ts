@@ -7,7 +7,7 @@ import { toCandidateWorker } from './offers.ts'
 const RESERVATION_PAUSE_MS = 10_000
 
 export interface WaitResult {
-  /** Assignments that have to be leased now. */
+  /** Assignments that still have to be leased. */
   assignments: readonly Assignment[]
   /** Executions that were leased in the commit that created them. */
   leased: readonly Execution[]
@@ -15,7 +15,7 @@ export interface WaitResult {
 
 interface Waiter {
   offers: readonly Offer[]
-  /** Stops the timer and the abort signals: from here on only `answer` ends the wait. */
+  /** Stops the timer and the abort signals; after that only `answer` ends the wait. */
   detach(): void
   answer(result: Partial<WaitResult>): void
 }
@@ -29,10 +29,10 @@ export interface Reservation {
 }
 
 /**
- * Dispatchers that wait for work in a long poll at this replica, each until the first work for it or
- * its time limit (ADR 13). They save newly queued work the way over NATS and back. Correctness does
- * not depend on them: work without a waiter is announced to all dispatchers, and every lease is
- * decided by the execution writer.
+ * Dispatchers that wait for work in a long poll at this replica, each until there is work for it or its
+ * time limit (ADR 13). They save newly queued work the round trip over NATS. Correctness does not depend on
+ * them: work without a waiter is announced to all dispatchers, and the execution writer decides every
+ * lease.
  */
 export class WaitingDispatchers {
   readonly #waiting = new Set<Waiter>()
@@ -135,6 +135,9 @@ export class WaitingDispatchers {
 const offerOf = ({ offers }: Waiter, name: string): Offer =>
   offers.find(({ worker_name }) => worker_name === name) as Offer
 
-/** True for work that any eligible worker may take; other work needs all workers of a dispatcher to rank. */
+/**
+ * True for work that any eligible worker may take; for other work, all workers of a dispatcher must be
+ * ranked.
+ */
 const hasNoPreference = ({ preferred_worker, passed_over }: Execution): boolean =>
   !preferred_worker && !passed_over

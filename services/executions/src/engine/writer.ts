@@ -7,8 +7,8 @@
  * change writes its row, its log and the totals, which must agree. Commands for one execution come
  * from clients, workers, dispatchers and the deadline sweeper, at every replica and at the same
  * time, and each command may be sent again because its answer was lost. The result must be one order
- * of changes that the row and the log show alike, at the price of few commits: a commit costs about
- * 0.16 CPU-ms alone and a fifth of that in a batch (ADR 3), and 0.7 ms of latency.
+ * of changes, the same in the row and the log, with few commits: a commit costs about 0.16 CPU-ms alone
+ * and a fifth of that per command in a batch (ADR 3), and 0.7 ms of latency.
  *
  * Protocol
  *
@@ -16,7 +16,7 @@
  *      |  a create of the same id is in flight: wait for it             (pending-creates.ts)
  *      |  the row is locked by a hung process: answer `unavailable`     (locked-rows.ts)
  *      v
- *   batcher: one for creates, one for leases, one for all other commands; one batch in flight each
+ *   batcher: one each for creates, forks, leases and all other commands; one batch in flight each
  *      |
  *      v  FaultIsolatingBatch.run(strategy, commands)                   (batch.ts)
  *   +- optimistic ------------------+              +- pessimistic ---------------------+
@@ -35,8 +35,9 @@
  * under load batches are SPACING_MS apart, because many small ones cost more processor time (ADR 3). Creates
  * have an optimistic path of their own, which inserts the rows and leases those that a dispatcher
  * waits for in the same commit (create.ts, ADR 13); a create whose id exists is left to the
- * pessimistic path, which reads the row and compares the requests. Leases have a batcher of their own
- * because they wait for the advisory locks of workers, and a checkpoint must not wait behind one.
+ * pessimistic path, which reads the row and compares the requests. Forks, which copy a log, take the
+ * pessimistic path only. Leases have a batcher of their own because they wait for the advisory locks of
+ * workers, and a checkpoint must not wait behind one.
  *
  * Both paths have one type, ApplyStrategy, one decision function, applyCommand, and one entry,
  * FaultIsolatingBatch.run. They are not folded into one: the pessimistic path is needed in any case,
@@ -49,7 +50,7 @@
  *   which of two commands was first     `revision` of the row, or its lock
  *   whether a worker has a free slot    count of its rows under an advisory lock
  *   whether a deadline has passed       `clock_timestamp()`, in the statement that locks the row
- *   whether an event is new             unique index on execution, event id and type
+ *   whether an event is new             lookup by execution, event id and type, at the row's revision
  *   the order of the log across rows    `xid` of the transaction (loops/relay.ts)
  *
  * The clock of this process only stamps `updated_at` and the `time` of the server's own events. Both
@@ -122,14 +123,14 @@ export interface ExecutionWriter {
   submitOrThrow(command: ExecutionCommand): Promise<Execution>
   /** Resolves when no command is queued or in flight. */
   whenIdle(): Promise<void>
-  /** Logs of recently committed executions, which readers need not load. */
+  /** Logs of recently committed executions, which readers then need not load. */
   readonly logs: LogCache
 }
 
 export interface ExecutionWriterOptions {
   db: Db
   limits: Limits
-  /** Dispatchers that new executions can be leased to in the commit that creates them. */
+  /** Dispatchers to which new executions can be leased in the commit that creates them. */
   waiters: WaitingDispatchers
   /** Called after each commit, before its commands are answered. */
   onCommit(committed: readonly CommittedChange[]): void
@@ -157,7 +158,7 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
     createExecutions({ db, limits, waiters }, commands),
   )
 
-  /** Batches commands; the pessimistic path applies those that `first` leaves. */
+  /** Batches commands; the pessimistic path applies those that `first` leaves over. */
   const createBatcher = (first: ApplyStrategy) =>
     new Batcher<ExecutionCommand, CommandResult | UnexpectedFailure>(
       async (commands) => {
@@ -170,7 +171,7 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
       { spacingMs: SPACING_MS },
     )
   const creates = createBatcher(create)
-  // Copies of logs take longer than other creates.
+  // A batcher of their own, because copying logs takes longer than other creates.
   const forks = createBatcher(pessimistic)
   const leases = createBatcher(optimistic)
   const others = createBatcher(optimistic)

@@ -53,7 +53,7 @@ export const approvalsHandlers = (db: Db, writer: ExecutionWriter): ApprovalsHan
   },
 
   async list({ limit, within, ...filter }) {
-    // By the message an empty list means all; gateways refuse a caller that may read no workflow.
+    // In the message an empty list means all workflows; gateways refuse a caller that may read none.
     const visible: Visibility =
       within.length === 0 ? { kind: 'all' } : { kind: 'only', workflows: within, ids: [] }
     const most = Math.min(limit || MAX_PAGE, MAX_PAGE)

@@ -22,7 +22,7 @@ interface AwaitWorkDeps {
   onUnleased(requirement_ids: Iterable<string>): void
 }
 
-/** Long poll: answers with work in the moment it is queued, or with none after `wait_ms`. */
+/** Long poll: answers as soon as there is work for the offers, or without work after `wait_ms`. */
 export const createAwaitWorkHandler =
   ({ db, writer, waiters, tokens, claimMs, onUnleased }: AwaitWorkDeps) =>
   async ({ offers, wait_ms }: AwaitWorkRequest, call: Call): Promise<LeaseResponse> => {

@@ -7,7 +7,7 @@ import * as executions from '../store/executions.ts'
 import * as store from '../store/line-rows.ts'
 
 const MAX_PAGE = 1_000
-/** A page ends earlier when its messages are longer than this, together. */
+/** A page ends early when its messages together are longer than this. */
 const MAX_PAGE_CHARS = 4 * 1_048_576
 
 /** Creates the handlers of the service `CapturedLines`. The caller checks that the worker holds the claim. */

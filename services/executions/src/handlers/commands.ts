@@ -38,13 +38,13 @@ const ALLOWED_COMMANDS: Record<string, ReadonlySet<string>> = {
   dispatcher: new Set(['release', 'extend_lease']),
 }
 
-/** The service that sent a command, and the check of its on-behalf-of tokens. */
+/** The service that sent a command, and the verifier of its on-behalf-of tokens. */
 export interface CallingService {
   service: string
   verifyCaller: ServiceIdentity['verifyCaller']
 }
 
-/** Converts a command of the wire. Throws `forbidden` if the service may not submit it. */
+/** Converts a command message. Throws `forbidden` if the service may not submit this command. */
 export function parseCommand({ execution_id, with_log, body }: Message, sender: CallingService) {
   if (body && !ALLOWED_COMMANDS[sender.service]?.has(body.$case))
     throw new Fault('forbidden', `${sender.service} may not submit '${body.$case}'`)
@@ -95,7 +95,7 @@ type Body<Case> =
 
 type VerifiedStarter = Pick<Execution, 'created_by' | 'created_by_issuer'>
 
-/** The verified principal that starts the execution; an anonymous one needs a valid token too. */
+/** Returns the verified principal that starts the execution; the anonymous caller needs a valid token too. */
 function verifiedStarter(
   { caller }: Body<'create'>,
   { service, verifyCaller }: CallingService,
@@ -127,7 +127,7 @@ function create(execution_id: string, value: Body<'create'>, starter: VerifiedSt
   return as({ kind: 'create', row }, known)
 }
 
-/** A create that begins with a part of the log of its origin. */
+/** Converts a create that begins with a part of the log of its origin. */
 function fork(execution_id: string, value: Body<'fork'>, sender: CallingService, as: As) {
   const { create: created, after_seq } = value
   if (!created?.origin_id) throw invalid('A fork needs an origin.')
@@ -148,7 +148,7 @@ function tagsOf(tags: Record<string, string>): string | undefined {
   return Object.keys(tags).length === 0 ? undefined : JSON.stringify(tags)
 }
 
-/** Part of a subject: one token of it. */
+/** The name becomes one token of a subject. */
 const SENDER = /^[\w-]{1,64}$/
 
 export function readSender(reply_to: string): string | undefined {
@@ -165,7 +165,7 @@ function routingInputs({ requirement, input_json }: Body<'create'>): string | un
   return routing_json ? selectRoutingInputs(JSON.parse(routing_json), input_json) : undefined
 }
 
-/** A release that names neither a time nor an execution queues it. */
+/** A release with neither a time nor an execution queues the execution. */
 function release({ writer, park, ...how }: Body<'release'>, as: As): ParsedCommand {
   const waits = park && (park.wake_at !== undefined || park.wake_on.length > 0)
   const { unclaimed_only, crashed } = how

@@ -7,7 +7,7 @@ import { type ComparedCall, callsOf, compareCalls } from '../domain/compare-call
 import * as store from '../store/comparisons.ts'
 import { toRow } from './search-executions.ts'
 
-/** Entries of each log that are compared at most. */
+/** Maximum number of entries of each log that are compared. */
 const MAX_ENTRIES = 100_000
 const MAX_MEMBERS = 100
 
@@ -49,7 +49,7 @@ const outcomeOf = (call: ComparedCall | undefined): CallOutcome | undefined =>
     duration_ms: call.duration_ms,
   }
 
-/** Names of members whose texts differ, of two objects of moderate size. */
+/** Names of the members whose texts differ in two objects of moderate size. */
 async function differingMembers(db: Db, a: string, b: string): Promise<string[]> {
   const inputs = await store.readSmallInputs(db, [a, b])
   const [membersA, membersB] = [a, b].map((id) => membersOf(inputs.get(id) ?? 'null'))

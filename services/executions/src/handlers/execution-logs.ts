@@ -11,10 +11,10 @@ import * as pages from '../store/log-pages.ts'
 type Rpcs = Handlers<typeof HistoryService>
 
 const MAX_PAGE = 1_000
-/** A page ends earlier when its values are larger than this, together. */
+/** A page ends early when its values together are larger than this. */
 const MAX_PAGE_CHARS = 8 * 1_048_576
 const MAX_PART_BYTES = 4 * 1_048_576
-/** Entries of a timeline at most, and of one read. */
+/** Maximum number of entries of a timeline, and of one read. */
 const MAX_OUTLINE = 200_000
 const OUTLINE_PAGE = 10_000
 
@@ -59,7 +59,9 @@ export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'tim
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 
-/** Reads the log of a row up to its `last_seq`, in pages, so that no large log is held at once. */
+/**
+ * Reads the log of a row up to its `last_seq`, page by page, so that a large log is never held as a whole.
+ */
 async function readTimeline(db: Db, { execution_id, created_at, state, last_seq }: Execution) {
   const builder = new TimelineBuilder(created_at, sha256)
   let seq = 0
@@ -72,7 +74,7 @@ async function readTimeline(db: Db, { execution_id, created_at, state, last_seq 
   return builder.build({ state, last_seq }, seq < last_seq)
 }
 
-/** Cuts a page to MAX_PAGE_CHARS, but to no less than one entry. */
+/** Cuts a page to MAX_PAGE_CHARS, but keeps at least one entry. */
 function withinChars(entries: pages.PageRow[]): pages.PageRow[] {
   let chars = 0
   const end = entries.findIndex(({ value_json }, i) => {

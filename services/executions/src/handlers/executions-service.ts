@@ -25,9 +25,9 @@ import { createLeaseHandler } from './lease.ts'
 import { parseRequirement } from './requirement.ts'
 import { createSubmitHandler } from './submit.ts'
 
-/** Entries of a log page at most. */
+/** Maximum number of entries of a log page. */
 const MAX_PAGE = 1_000
-/** A page ends earlier when its values are larger than this, together. */
+/** A page ends early when its values together are larger than this. */
 const MAX_PAGE_BYTES = 8 * 1_048_576
 
 export interface ExecutionsDeps {
@@ -45,7 +45,7 @@ export interface ExecutionsDeps {
   logSizes: LogSizes
 }
 
-/** Creates the handlers of the service `Executions`; those of the hot rpcs are in files of their own. */
+/** Creates the handlers of the service `Executions`; hot rpcs have files of their own. */
 export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof ExecutionsService> {
   const { db, bus, writer } = deps
   return {
@@ -76,7 +76,7 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       const row = await executions.find(db, execution_id)
       if (!row) throw notFound('Execution', execution_id)
       const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
-      // A log only grows: cut to the row's `last_seq`, both are of the same moment.
+      // A log only grows: cut at the row's `last_seq`, it matches the row.
       const entries = log.upTo(read, row)
       const page = withinBytes(entries.slice(0, most))
       return { execution: toMessage(row), entries: page, more: page.length < entries.length }
@@ -103,7 +103,7 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
   }
 }
 
-/** Cuts a page to MAX_PAGE_BYTES, but to no less than one entry. */
+/** Cuts a page to MAX_PAGE_BYTES, but keeps at least one entry. */
 function withinBytes(entries: log.StoredEntry[]): log.StoredEntry[] {
   let bytes = 0
   const end = entries.findIndex((entry, i) => {

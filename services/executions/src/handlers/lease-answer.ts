@@ -8,10 +8,14 @@ import type { LogCache } from '../engine/cache/logs.ts'
 import { readLargeInputs } from '../engine/inputs.ts'
 import { readLogs } from '../engine/read-logs.ts'
 
-/** An answer takes no further rows above it. The last rows may exceed it; a message has 256 MiB. */
+/**
+ * Above this size an answer takes no further rows. The last rows may exceed it; a message may have 256 MiB.
+ */
 const MAX_ANSWER_BYTES = 24 * 1_048_576
 const FIRST_ROWS = 2
-/** Below it, the next read takes twice as many rows: almost all answers are small, and take few reads. */
+/**
+ * Below this size the next read takes twice as many rows: almost all answers are small and need few reads.
+ */
 const SMALL_BYTES = 1_048_576
 
 export const NO_LEASES: LeaseResponse = { leases: [], loads: [], more: false }
@@ -25,13 +29,13 @@ export interface LeasedRows {
 
 interface LeaseAnswer {
   leases: Lease[]
-  /** Leased rows that do not fit; the caller returns them to the queue. */
+  /** Leased rows that do not fit into the answer; the caller returns them to the queue. */
   remaining: readonly Execution[]
 }
 
 /**
  * Reads leased rows with log and input, and mints their execution tokens. Stops when the answer is full:
- * 128 executions with inputs of 16 MiB would take 2 GiB of memory and no message could hold them.
+ * 128 executions with inputs of 16 MiB would take 2 GiB of memory, and no message could hold them.
  */
 export async function readLeases(
   db: Db,
@@ -69,6 +73,9 @@ async function readRows(db: Db, cache: LogCache, { tokens, claimMs, leased }: Le
   }))
 }
 
-/** Characters of the payloads: exact for ASCII, within a factor of three otherwise. */
+/**
+ * Number of characters of the payloads, which is their size in bytes for ASCII and up to three times too
+ * low otherwise.
+ */
 const sizeOf = ({ execution, log }: Lease): number =>
   log.reduce((sum, { value_json }) => sum + value_json.length, execution?.input_json.length ?? 0)

@@ -3,21 +3,21 @@
  *
  * Problem
  *
- * Queued work has to reach a worker that meets its requirement and has a free slot, soon, in the order
- * of the queue, and exactly one worker. Many dispatchers call at once, at every replica; each has its
- * own workers only. A process that stops while it assigns work must not
- * keep anything from the rest, and a worker that never receives its work must not keep it for long.
+ * Queued work has to reach exactly one worker, which meets its requirement and has a free slot, soon and
+ * in the order of the queue. Many dispatchers call at once, at every replica, and each knows only its own
+ * workers. A process that stops while it assigns work must not block the other processes, and a worker
+ * that never receives its work must not keep it for long.
  *
  * The queue
  *
  * There is no queue table. A queued execution is a row with `queued_at`; the partial index
- * `executions_ready_by_namespace` orders those rows by requirement, namespace, key and id. The key is the queue
- * time minus ten seconds for each level of priority: strict between levels, while an execution that waits
- * rises one level every ten seconds. Within a level the namespaces take turns (store/ready.ts): one with
- * thousands of queued executions delays no other. Equal requirements
- * share one id (requirement.ts), so matching is decided once for a requirement and a worker, by the
- * dispatcher, and the queue never inspects workers: a call names the requirements that its workers
- * meet. The queue of another requirement is never scanned, however long it is.
+ * `executions_ready_by_namespace` orders those rows by requirement, namespace, key and id. The key is the
+ * queue time minus ten seconds for each level of priority: a higher level always comes first, and an
+ * execution that waits rises one level every ten seconds. Within a level the namespaces take turns
+ * (store/ready.ts), so one with thousands of queued executions delays no other. Equal requirements
+ * share one id (requirement.ts), so the dispatcher decides matching once for a requirement and a worker,
+ * and the queue never inspects workers: a call names the requirements that its workers meet. The queue of
+ * any other requirement is never scanned, however long it is.
  *
  * Protocol
  *
@@ -38,13 +38,13 @@
  *     ^                 |  release, eviction of the worker, or claim_timeout
  *     +-----------------+  each lease and each loss raises the fencing token (claim_generation)
  *
- * Picking reads without locks, so any number of dispatchers read the same entries; the execution
- * writer decides each lease again. A lease that came too late is a no-op and not part of the answer.
- * `more` says that the dispatcher should ask again at once.
+ * Entries are picked without locks, so several dispatchers may read the same ones; the execution
+ * writer decides each lease again. A lease that comes too late is a no-op and not part of the answer.
+ * `more` says that the dispatcher should call again at once.
  *
- * Two shortcuts save the way through the queue, and nothing depends on them: a dispatcher waits in a
- * long poll (await-work.ts) and gets work in the moment it is queued, and an execution that is created
- * while one waits is created and leased in one commit (engine/create.ts, ADR 13).
+ * Two shortcuts avoid the queue, and nothing depends on them: a dispatcher that waits in a long poll
+ * (await-work.ts) gets work as soon as it is queued, and an execution that is created meanwhile is
+ * created and leased in one commit (engine/create.ts, ADR 13).
  *
  * Guarantees
  *
@@ -54,8 +54,8 @@
  *   - A lease that is not claimed within `claim_timeout` returns to the queue; the worker that let it
  *     expire gets it again only if no other one can take it (`passed_over`).
  *   - A lock on one queued row does not keep the others from being leased (D5).
- *   - An answer stays far below the size limit of a message, however large inputs and logs are: what
- *     does not fit returns to the queue at once (lease-answer.ts).
+ *   - An answer stays far below the size limit of a message, however large inputs and logs are: leases
+ *     that do not fit return to the queue at once (lease-answer.ts).
  *
  * Not guaranteed
  *
@@ -75,8 +75,8 @@
  *
  *   - `SELECT ... FOR UPDATE SKIP LOCKED` while picking, the common form of a queue in SQL: it holds
  *     locks while workers are assigned, and a batch of the writer would wait for them.
- *   - A counter of free slots per worker: it has to be repaired after every crash, a count of rows by
- *     index does not.
+ *   - A counter of free slots per worker: it would have to be repaired after every crash; a count of
+ *     rows by index need not be.
  *   - Pushing work to dispatchers: wake-ups may be lost, and a poll would be needed anyway.
  */
 import type { ExecutionTokens } from '@windlass/domain/execution-tokens'
@@ -104,7 +104,7 @@ interface LeaseDeps {
   claimMs: number
 }
 
-/** Leases queued work to the offered workers. The answer holds the leases that were committed. */
+/** Leases queued work to the offered workers. The answer contains the leases that were committed. */
 export const createLeaseHandler = ({ db, writer, tokens, claimMs }: LeaseDeps) => {
   const turns = new NamespaceTurns()
   return async (
@@ -151,25 +151,29 @@ export async function leaseAssignments(
       const offer = byName.get(worker_name) as Offer
       const command = { kind: 'lease', offer, capacity: offer.capacity } as const
       const result = await writer.submit({ execution_id, command })
-      // A late lease answers the row unchanged, perhaps leased to this worker by another call.
+      // A lease that comes too late answers the row unchanged, which another call may have leased to this
+      // worker.
       return 'execution' in result && result.changed ? [result.execution] : []
     }),
   )
   return results.flat()
 }
 
-/** Returns leases to the queue if the dispatcher does not receive them: it hangs or has gone. */
+/** Returns leases to the queue if the dispatcher does not receive them, because it hangs or is gone. */
 export function releaseIfLost(
   writer: ExecutionWriter,
   leased: readonly Execution[],
   call: Pick<Call, 'onLost'>,
 ): void {
   if (leased.length === 0) return
-  // After a failure the deadlines of the leases return the work.
+  // If the release fails, the deadlines of the leases return the work.
   call.onLost(() => void releaseUndelivered(writer, leased).catch(() => {}))
 }
 
-/** Returns leases of a dispatcher that has disconnected or abandoned its call: no worker would receive them. */
+/**
+ * Releases leases for a dispatcher that has disconnected or abandoned its call: no worker would receive
+ * them.
+ */
 export async function releaseUndelivered(writer: ExecutionWriter, leased: readonly Execution[]) {
   await Promise.all(
     leased.map(({ execution_id, held_by = '', claim_generation }) => {

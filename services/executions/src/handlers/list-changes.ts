@@ -6,7 +6,7 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import { listChanges } from '../store/changes.ts'
 import { toRow } from './search-executions.ts'
 
-/** Maximum of executions in one call, as ids or as rows. */
+/** Maximum number of executions in one call, as ids or as rows. */
 const MAX_CHANGES = 1_000
 
 /** Creates the handler of `ListChanges`. */

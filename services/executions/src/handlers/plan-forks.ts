@@ -7,7 +7,7 @@ import type { Command } from '../engine/command.ts'
 import { readOutlineOf } from '../store/copied-logs.ts'
 import * as executions from '../store/executions.ts'
 
-/** Entries of the log of an origin at most: a fork copies them in one transaction. */
+/** Maximum number of log entries of an origin: a fork copies them in one transaction. */
 const MAX_ENTRIES = 100_000
 const MAX_LISTED_CALLS = 1_000
 
@@ -40,7 +40,7 @@ export const createPlanForkHandler =
     }
   }
 
-/** Returns a fork with the entries that it begins with; any other command as it is. */
+/** Adds to a fork the entries that it begins with; returns any other command unchanged. */
 export async function withLogOfOrigin(db: Db, command: Command): Promise<Command> {
   if (command.kind !== 'create' || !command.row.fork) return command
   const { origin_id = '', fork } = command.row

@@ -37,7 +37,7 @@ const countOf = async (db: Db, search: store.Search) =>
     ? { count: await totals.countStates(db, search), isExact: true }
     : store.countMatches(db, search)
 
-/** True if totals are kept for these filters: of states and workflows alone. */
+/** True if the filters select only states and workflows, for which totals are maintained. */
 function hasTotals(search: store.Search): boolean {
   const { tags, payload, min_duration, max_duration, by_finish, ...filters } = search
   const others: (keyof typeof filters)[] = [
@@ -71,7 +71,7 @@ export const toRow = ({ tags_json, ...row }: store.ListedRow): ExecutionRow => (
   tags: tags_json === undefined ? {} : JSON.parse(tags_json),
 })
 
-/** The place behind a page. The number of matches is counted with the first page. */
+/** Position after a page. The number of matches is counted with the first page. */
 interface Cursor extends store.Position {
   count: number
   isExact: boolean

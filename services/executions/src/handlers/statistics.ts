@@ -8,7 +8,7 @@ import { parseRequirement } from './requirement.ts'
 
 type Rpcs = Handlers<typeof HistoryService>
 
-/** Groups that are listed: those with most ends. */
+/** Maximum number of groups in the answer: those with the most ends. */
 const MAX_GROUPS = 50
 
 /** Creates the handlers that count executions. */

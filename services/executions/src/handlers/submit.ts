@@ -25,7 +25,7 @@ import { traceCommand } from './trace-command.ts'
 /** Ids of requirements that this process has stored; they are few and never change. */
 const MAX_KNOWN = 10_000
 
-/** Commands whose answers carry no input, which may be large. */
+/** Commands whose answers omit the input, which may be large. */
 const COMMANDS_WITHOUT_INPUT = new Set<Command['kind']>(['checkpoint', 'verify'])
 
 interface Submitted {

@@ -9,8 +9,9 @@ import {
 import type { CommandResult } from '../engine/apply.ts'
 
 /**
- * Applies a command in a span, with a link to the trace of the execution if it belongs to another one. `submit`
- * gets it with the context that a new execution keeps: of this span, or of the sender if this process does not trace.
+ * Applies a command in a span, with a link to the trace of the execution if that is another trace. `submit`
+ * gets the command with the context that a new execution stores: of this span, or of the sender if this
+ * process does not trace.
  */
 export function traceCommand<Submitted extends { result: CommandResult }>(
   message: Command,

@@ -55,7 +55,7 @@ export async function cancelChildren(
   if (failed) throw new Error('a nested run could not be cancelled', { cause: failed })
 }
 
-/** The reason for another attempt; one that has ended in the meantime needs none. */
+/** This gives the reason for another attempt; an execution that has ended in the meantime needs none. */
 function failureOf(result: PromiseSettledResult<Awaited<ReturnType<ExecutionWriter['submit']>>>) {
   if (result.status === 'rejected') return result.reason
   const fault = 'fault' in result.value ? result.value.fault : undefined

@@ -7,15 +7,15 @@ const BATCH = 500
 const POLL_INTERVAL_MS = 5_000
 /** Changes within this time are looked up together. */
 const WAKE_DELAY_MS = 20
-/** More ids at once than this are left to the poll. */
+/** If there are more ids than this, the rest is left to the poll. */
 const MAX_RECENT = 10_000
 
-/** Acts on executions that have changed; throws if one of them must be found again. */
+/** Acts on executions that have changed; throws if one of them must be read again. */
 type OnChanged = (execution_ids: readonly string[]) => Promise<void>
 
 /**
- * Acts on executions soon after this replica has changed them, and once more after their end, which the
- * cursor finds.
+ * Acts on executions soon after this replica has changed them, and once more when the cursor finds their
+ * end.
  */
 export function followChanges(
   { db, startLoop }: Pick<Service, 'db' | 'startLoop'>,
@@ -44,8 +44,8 @@ export function followChanges(
 }
 
 /**
- * Polls: acts on the ends after a cursor. Resolves to true if there are more. After a failure it
- * continues with later ends, and the cursor stays, so that the failed ones are found again.
+ * Polls: acts on the ends after the cursor. Resolves to true if there are more. After a failure it
+ * continues with later ends, but the cursor stays, so that the failed ones are read again.
  */
 const followEnds = (db: Db, name: cursor.CursorName, act: OnChanged): Promise<boolean> =>
   db.tx(async (tx) => {
@@ -62,7 +62,7 @@ const followEnds = (db: Db, name: cursor.CursorName, act: OnChanged): Promise<bo
 interface Page {
   last: cursor.Position | undefined
   isMore: boolean
-  /** An end could not be acted on. */
+  /** The action failed for one of the ends. */
   error: unknown
 }
 

@@ -1,12 +1,12 @@
 /**
- * The relay: publishes terminal events of the log to JetStream, those of executions that a schedule started.
+ * The relay: publishes the terminal events of scheduled executions from the log to JetStream.
  *
  * Problem
  *
  * Other services must learn that an execution has ended if, and only if, the end was committed. A
- * message sent before the commit may announce what is rolled back; one sent after it may be lost with
- * the process. A separate outbox table would hold the same facts as the log and cost another write for
- * every step.
+ * message sent before the commit may announce a change that is rolled back; one sent after it may be lost
+ * with the process. A separate outbox table would hold the same facts as the log and cost another write
+ * for every step.
  *
  * Protocol
  *
@@ -40,9 +40,10 @@
  *
  * Guarantees
  *
- *   - Every committed terminal event of a scheduled execution is published at least once. A crash after publishing and before
- *     the commit repeats a batch under the same message ids, and JetStream and the consumers drop them.
- *     A crash of PostgreSQL may undo moves of the cursor of the last second, with the same effect.
+ *   - Every committed terminal event of a scheduled execution is published at least once. A crash after
+ *     publishing and before the commit repeats a batch with the same message ids, and JetStream and the
+ *     consumers drop the duplicates. A crash of PostgreSQL may undo the cursor moves of the last second,
+ *     with the same effect.
  *   - Events are published in the order of xid, by one replica at a time.
  *   - No event of a transaction that was rolled back is published.
  *

@@ -47,9 +47,9 @@ import { planSweep, type RetentionRules, type SweepTask } from '../domain/sweep-
 import { archiveExecutions } from '../engine/archive.ts'
 import * as store from '../store/expired.ts'
 
-/** Rows of the index that a round reads at most. */
+/** Maximum number of index rows that a round reads. */
 const SCAN = 2_000
-/** Log entries and captured lines in one transaction. */
+/** Maximum number of log entries and captured lines in one transaction. */
 const MAX_EVENTS = 20_000
 
 export interface RetentionSettings extends RetentionRules {
@@ -65,7 +65,7 @@ interface RetentionDeps {
   objects?: ObjectStore | undefined
 }
 
-/** Creates the round of the sweep loop. It resolves to true until the sweep is complete. */
+/** Creates the round of the sweep loop. A round resolves to true until the sweep is complete. */
 export function createRetentionSweep(deps: RetentionDeps) {
   const { db, settings, log } = deps
   let tasks: SweepTask[] | undefined
@@ -116,11 +116,14 @@ async function runTask(deps: RetentionDeps, task: SweepTask): Promise<Done> {
   return deleted === undefined ? { deleted: 0, isLocked: true } : { deleted, after }
 }
 
-/** Number of executions above the maximum; no limit for tasks with an age. */
+/** Number of executions above the maximum; Infinity for tasks with an age. */
 const excessOf = async (db: Queries, { max_executions }: RetentionSettings, { rule }: SweepTask) =>
   rule === 'excess' ? (await store.countFinished(db)) - max_executions : Infinity
 
-/** The first executions, with at most MAX_EVENTS log entries; larger logs are deleted later. */
+/**
+ * Returns the first executions, with at most MAX_EVENTS log entries in total; larger logs are deleted
+ * later.
+ */
 function withinEvents(expired: readonly store.Expired[]): store.Expired[] {
   let events = 0
   const end = expired.findIndex(({ log_size }) => {
@@ -132,7 +135,7 @@ function withinEvents(expired: readonly store.Expired[]): store.Expired[] {
 
 const isLarge = (log_size: number) => log_size > MAX_EVENTS
 
-/** Deletes what a task names of these executions; undefined if another replica sweeps. */
+/** Deletes from these executions what the task names; undefined if another replica is sweeping. */
 const deleteBatch = (
   db: Db,
   settings: RetentionSettings,
@@ -159,7 +162,7 @@ const deleteBatch = (
     return ids.length
   })
 
-/** Deletes one batch of what deleted executions have left; true if there may be more. */
+/** Deletes one batch of the logs that deleted executions left behind; true if there may be more. */
 export async function deleteRemains(db: Db): Promise<boolean> {
   if (await db.tx((tx) => store.deleteOrphanedLog(tx, MAX_EVENTS))) return true
   return store.deleteRecords(db, SCAN)

@@ -9,9 +9,10 @@ import { cancelChildren } from './cancel-children.ts'
 const BATCH = 500
 
 /**
- * Expires overdue executions: unclaimed leases, unanswered cancels, work that was queued for longer than
- * its queue_timeout. Each is decided under the lock of its row, so all replicas may sweep. A row that
- * fails or is locked does not delay the others: paging passes it, and the next sweep tries it again.
+ * Expires overdue executions: unclaimed leases, unanswered cancels, and work that was queued for longer
+ * than its queue_timeout. Each is decided under the lock of its row, so all replicas may sweep. A row that
+ * fails or is locked does not delay the others: the sweep continues after it, and the next sweep tries it
+ * again.
  */
 export async function expireOverdue(db: Db, writer: ExecutionWriter, log: Logger): Promise<void> {
   let last: deadlines.DeadlineCursor | undefined
@@ -31,7 +32,7 @@ export async function expireOverdue(db: Db, writer: ExecutionWriter, log: Logger
 }
 
 /**
- * Repeats what a cancel triggers while the worker has not answered it: the wake-up of the worker and the
+ * Repeats the effects of a cancel while the worker has not answered it: the wake-up of the worker and the
  * cancel of nested runs. Either may have been lost.
  */
 export async function resendCancels(db: Db, bus: Bus, writer: ExecutionWriter): Promise<void> {

@@ -42,8 +42,8 @@ import * as store from '../store/wake-conditions.ts'
 const BATCH = 500
 
 /**
- * Wakes the executions that wait for one of these. One that cannot be woken does not keep others from
- * it; its condition stays, and this throws in the end.
+ * Wakes the executions that wait for one of these. A failure for one of them does not stop the others: its
+ * condition stays, and this function throws at the end.
  */
 export async function wakeAwaiting(
   db: Db,
@@ -70,7 +70,7 @@ export async function wakeAwaiting(
 
 type Settled = PromiseSettledResult<Awaited<ReturnType<ExecutionWriter['submit']>>>
 
-/** True if the row was decided; an execution that does not exist any more needs no wake-up. */
+/** True if the row was decided; an execution that no longer exists needs no wake-up. */
 const isApplied = (result: Settled | undefined): boolean =>
   result?.status === 'fulfilled' &&
   !('fault' in result.value && result.value.fault.kind !== 'not_found')

@@ -11,7 +11,7 @@ export interface ListedApproval extends Approval {
   requested_at: Date
 }
 
-/** All approvals of some executions, oldest first. */
+/** Reads all approvals of some executions, oldest first. */
 export const listOfExecutions = (tx: Tx, ids: readonly string[]) =>
   tx.rows<Approval>(sql`
     select approval_id, execution_id, task_call_id, task_name, status, scope, approver_subject,
@@ -48,7 +48,7 @@ export interface ApprovalFilter {
   offset: number
 }
 
-/** One page, newest first, and the number of matches. */
+/** Reads one page, newest first, and the number of matches. */
 export async function list(db: Queries, filter: ApprovalFilter) {
   const matching = matchingOf(filter)
   const [rows, counted] = await Promise.all([

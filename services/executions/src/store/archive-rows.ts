@@ -14,10 +14,10 @@ interface Column {
   type: string
 }
 
-/** Columns by table, as they are in this database: a release may add some. */
+/** Columns by table, as they are in this database: a release may add columns. */
 export type Columns = Record<ArchivedTable, Column[]>
 
-/** Order of commit: has no meaning in another database, and a restored event is not published again. */
+/** The commit order has no meaning in another database, and a restored event is not published again. */
 const LEFT_OUT = new Set(['xid', 'log_deleted', 'restored_at'])
 
 export async function readColumns(db: Queries): Promise<Columns> {
@@ -39,10 +39,13 @@ export async function readColumns(db: Queries): Promise<Columns> {
 const text = (statement: string) => new Sql([statement], [])
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Numbers and booleans are written as such, all others as text: documents keep every character. */
+/**
+ * Numbers and booleans are written as such, all other values as text, so that documents keep every
+ * character.
+ */
 const PLAIN = new Set(['bigint', 'integer', 'smallint', 'double precision', 'boolean'])
 
-/** A query of rows as JSON objects in one line each; `from` begins with the table `t`. */
+/** Selects rows as JSON objects, one per line; `from` begins with the table `t`. */
 const asObjects = (columns: readonly Column[], from: Sql) => sql`
   select jsonb_strip_nulls(to_jsonb(r))::text as line
     from (select ${text(columns.map(columnOf).join(', '))} ${from}) as r`
@@ -101,8 +104,8 @@ export const readSequence = (
     )}) as page`)
 
 /**
- * Inserts archived rows and returns how many did not exist. Members that this database has no column for
- * are left out, columns without a member get their defaults.
+ * Inserts archived rows and returns the number of those that did not exist. Members without a column in
+ * this database are left out; columns without a member get their defaults.
  */
 export async function insertRows(
   tx: Tx,
@@ -116,7 +119,7 @@ export async function insertRows(
   const known = columns[table].filter(({ name }) => all.has(name))
   const names = known.map(({ name }) => quoted(name)).join(', ')
   const values = known.map(({ name, type }) => `(r->>'${name.replaceAll("'", "''")}')::${type}`)
-  // Behind every reader of terminal events.
+  // Puts the events before the position of every reader of terminal events.
   const [xid, zero] = table === 'events' ? [', xid', ", '0'"] : ['', '']
   return tx.run(sql`
     insert into ${text(`${table} (${names}${xid})`)}

@@ -35,7 +35,7 @@ export interface Changes {
   as_of: Date
 }
 
-/** Maximum of live executions that are read by time of change, and of ended ones of each workflow. */
+/** Maximum number of live executions that are read by time of change, and of ended ones of each workflow. */
 const MAX_LIVE = 10_000
 const MAX_ENDED = 1_000
 
@@ -45,7 +45,7 @@ interface FoundChange extends Partial<Change> {
   cut?: boolean
 }
 
-/** Lists changed executions: those that match first, and of these those with the newest change. */
+/** Lists changed executions: matching ones first, and among these the most recently changed. */
 export async function listChanges(db: Db, request: ChangesRequest): Promise<Changes> {
   const { filter, visible, since, limit } = request
   const constant = constantPartOf(filter)
@@ -78,7 +78,7 @@ const constantPartOf = (filter: SearchFilter): SearchFilter => ({
   payload: filter.payload?.output ? undefined : filter.payload,
 })
 
-/** Query of `execution_id`, and of `is_last`: true for a row after which there may be more. */
+/** Selects `execution_id`, and `is_last`: true for a row after which there may be more. */
 async function candidates(
   db: Db,
   { visible, ids, since }: ChangesRequest,

@@ -3,7 +3,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { terminalStates } from './columns.ts'
 
 /**
- * A page, in the order of their ids, of the nested runs that end with one of these parents, of which a
+ * Reads a page, in the order of ids, of the nested runs of these parents that end with a parent whose
  * cancel was requested.
  */
 export const listToCancel = (

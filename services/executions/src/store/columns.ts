@@ -11,7 +11,7 @@ const common = sql`
   queue_timeout_ms, preferred_worker, passed_over, last_seq, revision, created_by, created_by_issuer,
   schedule_id, depth, parent_id, cancel_with_parent, request_hash, reply_to, traceparent, created_at, updated_at`
 
-/** Columns for a decision, without a large input: most commands do not answer it. */
+/** Columns for a decision, without a large input, because most commands do not answer it. */
 export const forChange = sql`${common},
   case when pg_column_size(input) <= ${SMALL_BYTES}::int then input end as input_json,
   output as output_json, pause_output as pause_output_json`
@@ -28,7 +28,7 @@ export const listed = sql`
   execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version, state,
   worker_name, claim_generation, last_seq, created_at, updated_at`
 
-/** Literals, not parameters: the planner compares them with the predicates of partial indexes. */
+/** Literals, not parameters, because the planner compares them with the predicates of partial indexes. */
 const literals = (values: Iterable<string>) =>
   new Sql([`(${[...values].map((value) => `'${value}'`).join(', ')})`], [])
 

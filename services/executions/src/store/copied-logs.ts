@@ -5,8 +5,8 @@ import type { OutlineEntry } from '../domain/fork.ts'
 import type { NewExecution } from './executions.ts'
 
 /**
- * Copies the planned entries of the origin's log to a row that this transaction has inserted, under numbers
- * from 1. Throws `conflict` if an entry is missing: the origin was deleted meanwhile.
+ * Copies the planned entries of the origin's log to a row that this transaction has inserted, numbered from
+ * 1. Throws `conflict` if an entry is missing, because the origin was deleted in the meantime.
  */
 export async function copyLog(
   tx: Tx,
@@ -30,7 +30,7 @@ export async function copyLog(
     throw new Fault('conflict', 'The log of the origin was deleted; rerun the execution instead.')
 }
 
-/** The entries of a log without their values, in order; at most `limit`. */
+/** Reads the entries of a log without their values, in order; at most `limit`. */
 export const readOutlineOf = (db: Queries, execution_id: string, limit: number) =>
   db.rows<OutlineEntry>(sql`
     select seq, type, source_id, name from events

@@ -15,7 +15,10 @@ export interface DeadlineCursor {
 
 const FIRST: DeadlineCursor = { execution_id: '0'.repeat(32), deadline_at: '-infinity' }
 
-/** A page of executions whose deadline has passed, oldest first. A locked row is being changed, so it is skipped. */
+/**
+ * Reads a page of executions whose deadline has passed, oldest first. Skips locked rows, because they are
+ * being changed.
+ */
 export const listExpired = (db: Queries, limit: number, after: DeadlineCursor = FIRST) =>
   db.rows<DeadlineCursor>(sql`
     select execution_id, deadline_at::text from executions e
@@ -24,20 +27,20 @@ export const listExpired = (db: Queries, limit: number, after: DeadlineCursor = 
      order by e.deadline_at, e.execution_id limit ${limit}
        for update skip locked`)
 
-/** Executions whose worker has not answered a cancel yet. */
+/** Reads executions whose worker has not answered a cancel yet. */
 export const listCancelling = (db: Queries, limit: number) =>
   db.rows<CancellingRow>(sql`
     select execution_id, held_by from executions
      where deadline_at is not null and state = 'CANCELLING' and held_by is not null
      order by deadline_at limit ${limit}`)
 
-/** Executions that a worker holds on connections up to `generation`. */
+/** Reads executions that a worker holds on connections up to `generation`. */
 export const listHeldBy = (db: Queries, worker_name: string, generation: number) =>
   db.rows<{ execution_id: string }>(sql`
     select execution_id from executions
      where held_by = ${worker_name} and coalesce(held_connection, 0) <= ${generation}`)
 
-/** Ids of those locked rows whose deadline has passed by the database's clock. */
+/** Returns the ids of those locked rows whose deadline has passed by the database's clock. */
 export const findExpired = (db: Queries, ids: readonly string[]) =>
   db.rows<{ execution_id: string }>(sql`
     select execution_id from executions

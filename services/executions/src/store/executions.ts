@@ -5,7 +5,7 @@ import type { Execution } from '../domain/execution.ts'
 import { forChange, head, terminalStates, whole } from './columns.ts'
 import { type Column, rowsOf } from './row-values.ts'
 
-/** Locks rows in the order of their ids, the order used everywhere, and waits for other locks. */
+/** Locks rows in the order of their ids, which is used everywhere, and waits for other locks. */
 export const lock = (tx: Tx, ids: readonly string[]) =>
   tx.rows<Execution>(sql`
     select ${forChange} from executions
@@ -19,7 +19,7 @@ export const lockAvailable = (tx: Tx, ids: readonly string[]) =>
      where execution_id = any(${ids}::uuid[])
      order by execution_id for update skip locked`)
 
-/** Ids of rows that are locked now. */
+/** Returns the ids of rows that are locked now. */
 export async function findLocked(db: Queries, ids: readonly string[]): Promise<string[]> {
   const locked = await db.rows<{ execution_id: string }>(sql`
     with free as materialized (
@@ -31,17 +31,17 @@ export async function findLocked(db: Queries, ids: readonly string[]): Promise<s
   return locked.map(({ execution_id }) => execution_id)
 }
 
-/** Rows without a lock: for answers, never for a decision. */
+/** Reads rows without a lock: for answers, never for a decision. */
 export const readUnlocked = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(
     sql`select ${forChange} from executions where execution_id = any(${ids}::uuid[])`,
   )
 
-/** Complete rows, with inputs of any size. */
+/** Reads complete rows, with inputs of any size. */
 export const getMany = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(sql`select ${whole} from executions where execution_id = any(${ids}::uuid[])`)
 
-/** Rows without their payloads: an input may be of megabytes. */
+/** Reads rows without their payloads, because an input may have megabytes. */
 export const getHeads = (db: Queries, ids: readonly string[]) =>
   db.rows<Execution>(sql`select ${head} from executions where execution_id = any(${ids}::uuid[])`)
 
@@ -64,25 +64,25 @@ export interface NewExecution {
   depth: number
   parent_id?: string
   cancel_with_parent: boolean
-  /** 0 to 9. */
+  /** From 0 to 9. */
   priority: number
   request_hash: string
   /** Values of the input that the routing policy names: JSON object of scalars by path. */
   routing_inputs?: string
   queue_timeout_ms?: number
   reply_to?: string
-  /** Object of texts, as JSON. */
+  /** JSON object whose values are texts. */
   tags_json?: string
   /** W3C trace context of the create; absent: not traced. */
   traceparent?: string | undefined
-  /** Execution that it repeats, or begins with the log of. */
+  /** Execution that it repeats, or whose log it begins with. */
   origin_id?: string
   fork?: Fork
 }
 
 /** The part of the log of `origin_id` with which a fork begins. */
 export interface Fork {
-  /** Last entry that it may begin with. */
+  /** Last entry of the origin that the fork may begin with. */
   after_seq: number
   /** Entries that it begins with, in their order; absent until they are read. */
   seqs?: readonly number[]
@@ -117,7 +117,7 @@ export const NEW_COLUMNS: Column<NewExecution>[] = [
 /** Their names, for inserts. */
 export const newColumns = new Sql([NEW_COLUMNS.map(([name]) => name).join(', ')], [])
 
-/** An insert of the rows that do not exist yet, without its `returning` clause. */
+/** Inserts the rows that do not exist yet; a part of a statement, without its `returning` clause. */
 export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   insert into executions (${newColumns}, state, queued_at, deadline_at, input_bytes)
   select new.*, 'SCHEDULED', clock_timestamp(),
@@ -125,7 +125,7 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
     from ${rowsOf('new', NEW_COLUMNS, rows)}
   on conflict (execution_id) do nothing`
 
-/** Writes the tags of the rows `inserted`, as a further part of their statement. */
+/** Writes the tags of the rows `inserted`, as another part of the same statement. */
 export const insertTags = (rows: readonly NewExecution[]): Sql =>
   rows.some(({ tags_json }) => tags_json !== undefined)
     ? sql`, tagged as (
@@ -149,9 +149,9 @@ export interface RowUpdate {
   before?: Execution | undefined
   next: Execution
   deadlineMs: number | 'kept' | undefined
-  /** True if it entered the ready queue in this batch, even if it was queued before. */
+  /** True if it entered the ready queue in this batch, even if it had been queued before. */
   enteredQueue: boolean
-  /** The lease is skipped if its worker holds more than this number then; absent: no limit. */
+  /** The lease is skipped if its worker then holds more than this number; absent: no limit. */
   maxHeld?: number | undefined
 }
 

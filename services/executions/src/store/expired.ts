@@ -4,12 +4,15 @@ import type { CreationPosition, SweepTask, WorkflowName } from '../domain/sweep-
 import { terminalEvents, terminalStates } from './columns.ts'
 import { deleteLines, deleteSome } from './line-rows.ts'
 
-/** Time in which a reserved idempotency key answers with its execution. */
+/** Time for which a reserved idempotency key answers with its execution. */
 const KEY_LIFETIME = sql`interval '24 hours'`
-/** Longer than a transaction: ends that overlap have their transaction ids in another order than their times. */
+/**
+ * Longer than any transaction: the transaction ids of overlapping ends may be ordered differently than
+ * their times.
+ */
 const OVERLAP = sql`interval '1 minute'`
 
-/** Workflows with finished executions. */
+/** Reads the workflows that have finished executions. */
 export const listWorkflows = (db: Queries) =>
   db.rows<WorkflowName>(sql`
     select workflow_namespace, workflow_name from (${finishedTotals}) as counts
@@ -27,7 +30,7 @@ export async function countFinished(db: Queries): Promise<number> {
   return row?.total ?? 0
 }
 
-/** True if this transaction may delete: one replica does at a time. */
+/** True if this transaction may delete: one replica deletes at a time. */
 export async function lockSweep(tx: Tx): Promise<boolean> {
   const row = await tx.maybe<{ held: boolean }>(
     sql`select pg_try_advisory_xact_lock(hashtext(current_schema() || '.retention')) as held`,
@@ -35,7 +38,7 @@ export async function lockSweep(tx: Tx): Promise<boolean> {
   return row?.held ?? false
 }
 
-/** A page of the executions of a task, oldest first, finished or not. The index alone answers it. */
+/** Reads a page of the executions of a task, oldest first, finished or not. The index alone answers it. */
 export const scan = (db: Queries, { workflow, days, after }: SweepTask, limit: number) =>
   db.rows<CreationPosition>(sql`
     select execution_id, created_at::text from executions
@@ -109,7 +112,7 @@ export async function lockRows(tx: Tx, ids: readonly string[]): Promise<string[]
 
 /**
  * Deletes finished executions with approvals and totals, and the logs and captured lines of all but those
- * `withLog`. Ids that something may still refer to are recorded.
+ * in `withLog`. Ids that may still be referred to are recorded.
  */
 export const deleteExecutions = (
   tx: Tx,
@@ -143,7 +146,10 @@ export const deleteExecutions = (
       select workflow_namespace, workflow_name, state, -count(*) from deleted group by 1, 2, 3`),
   ])
 
-/** Deletes logs and captured lines of finished executions, except for the last event: a reader of the log ends with it. */
+/**
+ * Deletes logs and captured lines of finished executions, except for the last event: a reader of the log
+ * ends with it.
+ */
 export const deleteLogs = (tx: Tx, ids: readonly string[]): Promise<unknown> =>
   Promise.all([
     tx.run(sql`
@@ -172,7 +178,7 @@ export async function deleteOrphanedLog(tx: Tx, limit: number): Promise<boolean>
   return true
 }
 
-/** Deletes records of deleted executions that nothing refers to any more; true if there may be more. */
+/** Deletes records of deleted executions to which nothing refers any more; true if there may be more. */
 export async function deleteRecords(db: Queries, limit: number): Promise<boolean> {
   const deleted = await db.run(sql`
     delete from deleted_executions where execution_id in (

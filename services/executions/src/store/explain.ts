@@ -18,12 +18,12 @@ export interface QueueStatus {
 
 const MAX_LISTED = 100
 
-/** Rows of the queue that are counted at most; a later position is answered as the last one. */
+/** Maximum number of queue rows that are counted; a later position is answered as this number. */
 const MAX_AHEAD = 9_999
 
 /**
- * Requirement, holder, deadline and queue position of an execution. The position counts the executions
- * with a higher level, or an equal one and more waiting time, in all namespaces.
+ * Reads requirement, holder, deadline and queue position of an execution. The position counts the
+ * executions at a higher level, or at an equal one with more waiting time, in all namespaces.
  */
 export const queueStatus = (db: Queries, execution_id: string) =>
   db.maybe<QueueStatus>(sql`

@@ -32,9 +32,9 @@ const LEASED_COLUMNS: Column<LeasedRow>[] = [
 ]
 
 /**
- * An insert of the rows that do not exist yet, without its `returning` clause, like `insertIfAbsent`. A
- * row whose worker is full, by the loads `held` of the statement, is queued instead of leased. `offset 0`
- * keeps the planner from computing `is_leased` again for each column.
+ * Inserts the rows that do not exist yet; a part of a statement, without its `returning` clause, like
+ * `insertIfAbsent`. A row whose worker is full, by the loads `held` of the statement, is queued instead of
+ * leased. `offset 0` keeps the planner from computing `is_leased` again for each column.
  */
 export const insertLeasedIfAbsent = (rows: readonly LeasedRow[]): Sql => sql`
   insert into executions (${newColumns}, state, queued_at, deadline_at, input_bytes, held_by,

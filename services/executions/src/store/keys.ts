@@ -3,8 +3,8 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
 /**
- * Reserves `execution_id` under an idempotency key for 24 h, or returns the id that the key has already.
- * Refuses a key whose execution was deleted: another one would do the same work again.
+ * Reserves `execution_id` under an idempotency key for 24 h, or returns the id that the key already has.
+ * Refuses a key whose execution was deleted: a second execution would do the same work again.
  */
 export async function reserve(db: Db, key_id: string, execution_id: string): Promise<string> {
   const row = await db.maybe<{ execution_id: string; is_deleted: boolean }>(sql`

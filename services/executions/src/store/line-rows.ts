@@ -46,7 +46,7 @@ export interface LinePage {
   task_id?: string | undefined
 }
 
-/** Lines after a position, in order. */
+/** Reads the lines after a position, in order. */
 export const readPage = (
   db: Queries,
   { execution_id, after, limit, min_level, task_id }: LinePage,
@@ -61,7 +61,7 @@ export const readPage = (
 export const deleteLines = (db: Queries, ids: readonly string[]): Promise<number> =>
   db.run(sql`delete from captured_lines where execution_id = any(${ids}::uuid[])`)
 
-/** Deletes the first lines of an execution; returns how many. */
+/** Deletes the first lines of an execution; returns their number. */
 export const deleteSome = (db: Queries, execution_id: string, limit: number): Promise<number> =>
   db.run(sql`
     delete from captured_lines

@@ -11,7 +11,7 @@ export interface Page extends ExecutionFilter {
 }
 
 /**
- * One page, newest first. Only the filters in use are in the statement, so that the planner finds
+ * Reads one page, newest first. The statement contains only the filters in use, so that the planner finds
  * their index.
  */
 export const list = (db: Queries, page: Page) =>
@@ -23,8 +23,8 @@ const listAll = (db: Queries, { limit, offset, ...filter }: Page) =>
      order by created_at desc, execution_id desc limit ${limit} offset ${offset}::bigint`)
 
 /**
- * The page of a caller that may see some workflows. The newest of each workflow are read by their
- * index, so that the cost does not grow with the executions of others.
+ * Reads the page of a caller that may see some workflows. The newest rows of each workflow are read by
+ * their index, so that the cost does not grow with the executions of other workflows.
  */
 const listVisible = (db: Queries, { limit, offset, ...filter }: Page) =>
   db.rows<Execution>(sql`

@@ -8,7 +8,7 @@ export interface LogGrowth {
   last_seq?: number
 }
 
-/** Measures the values of a log behind a place. */
+/** Measures the values of a log after a position. */
 export async function readGrowth(db: Queries, id: string, after_seq: number): Promise<LogGrowth> {
   const row = await db.maybe<LogGrowth>(sql`
     select coalesce(sum(octet_length(value::text)), 0)::float8 as bytes, max(seq) as last_seq

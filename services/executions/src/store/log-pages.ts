@@ -23,7 +23,10 @@ export interface PageRow {
   cut: boolean
 }
 
-/** Reads up to `limit` entries: the first ones after `after`, or the last ones before `before`, newest first. */
+/**
+ * Reads up to `limit` entries: the first ones after `after`, or the last ones before `before`, newest
+ * first.
+ */
 export const readPage = (db: Queries, page: LogPage): Promise<PageRow[]> => {
   const { execution_id, after, before, limit, types, max_value_chars: most } = page
   const value =
@@ -40,14 +43,14 @@ export const readPage = (db: Queries, page: LogPage): Promise<PageRow[]> => {
      order by seq ${order} limit ${limit}`)
 }
 
-/** True if the page ends at `before`, and does not begin at `after`. */
+/** True if the page is bounded by `before` and not by `after`. */
 export const isBackwards = ({ after, before }: Pick<LogPage, 'after' | 'before'>): boolean =>
   before > 0 && after === 0
 
 const ofTypes = (types: readonly string[]): Sql =>
   types.length === 0 ? sql`` : sql`and type = any(${types}::text[])`
 
-/** True if the log has an entry of these types after or before a place. */
+/** True if the log has an entry of these types after or before a position. */
 export async function hasMore(
   db: Queries,
   { execution_id, types }: LogPage,
@@ -74,9 +77,10 @@ const TEXTS: Record<string, Sql> = {
 }
 
 /**
- * Part of a stored text, in bytes of UTF-8; undefined without the execution, no `part` without the text. The
- * text is unpacked once: `json_send` copies it, where a cast to text converts it, and without `offset 0` the
- * planner would repeat that for each use. Of 16 MiB a part takes 20 ms instead of 80 to 130.
+ * Reads a part of a stored text, in bytes of UTF-8; undefined if the execution does not exist, without
+ * `part` if the text does not. The text is decompressed once: `json_send` copies it, whereas a cast to text
+ * would convert it, and without `offset 0` the planner would repeat that for each use. A part of 16 MiB
+ * takes 20 ms instead of 80 to 130.
  */
 export const readPart = (
   db: Queries,
@@ -101,7 +105,7 @@ export interface TimelineEvent {
   time: string
 }
 
-/** Entries without their values. */
+/** Reads entries without their values. */
 export const readOutline = (db: Queries, execution_id: string, after: number, limit: number) =>
   db.rows<TimelineEvent>(sql`
     select seq, type, source_id, name, time from events

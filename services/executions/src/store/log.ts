@@ -17,9 +17,10 @@ export interface EventKey {
 export type EventRef = Pick<EventKey, 'execution_id' | 'event_id'>
 
 /**
- * Entries of these ids that the logs contain. The first 32 entries of each log are found by its primary key, so that
- * short logs need no further index, and the rest by the partial index `events_of_long_logs`. The planner
- * compares the literal with the predicate of the index; `is true` keeps it from joining the ids instead of hashing them.
+ * Selects the entries with these ids that the logs contain. The first 32 entries of each log are found by
+ * its primary key, so that short logs need no other index, and the rest by the partial index
+ * `events_of_long_logs`. The planner compares the literal with the predicate of the index; `is true` keeps
+ * it from joining the ids instead of hashing them.
  */
 export function knownOf(keys: readonly EventRef[]): Sql {
   const ids = [...new Set(keys.map((key) => key.execution_id))]
@@ -39,7 +40,7 @@ export function knownOf(keys: readonly EventRef[]): Sql {
          where execution_id = k.execution_id and event_id = k.event_id and seq > 32) as e`
 }
 
-/** Events of these ids that the logs have already. */
+/** Reads the events with these ids that the logs already contain. */
 export const findKnown = (tx: Tx, keys: readonly EventRef[]) => tx.rows<EventKey>(knownOf(keys))
 
 const COLUMNS: Column<StoredEntry>[] = [
@@ -62,19 +63,19 @@ export const append = (tx: Tx, entries: readonly StoredEntry[]): Promise<number>
     insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
     select * from ${rows('l', entries)}`)
 
-/** Complete logs of some executions, each in order. */
+/** Reads the complete logs of some executions, each in order. */
 export const readAll = (db: Queries, ids: readonly string[]) =>
   db.rows<StoredEntry>(sql`
     select ${columns} from events
      where execution_id = any(${ids}::uuid[]) order by execution_id, seq`)
 
-/** A page of one log, in order. */
+/** Reads a page of one log, in order. */
 export const page = (db: Queries, id: string, { after, limit }: { after: number; limit: number }) =>
   db.rows<StoredEntry>(sql`
     select ${columns} from events
      where execution_id = ${id} and seq > ${after} order by seq limit ${limit}`)
 
-/** Entries up to the `last_seq` of a row that was read before its log. */
+/** Reads entries up to the `last_seq` of a row that was read before its log. */
 export const upTo = (
   entries: readonly StoredEntry[],
   { last_seq }: { last_seq: number },

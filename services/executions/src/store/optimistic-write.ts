@@ -8,12 +8,12 @@ import * as log from './log.ts'
 import * as ready from './ready.ts'
 
 export interface RowWithEvents extends Execution {
-  /** Events of the request that the log has already: types and ids, index by index. */
+  /** Types and ids of the requested events that the log already contains, index by index. */
   known_types: string[]
   known_ids: string[]
 }
 
-/** Rows without a lock, each with its known events, in one snapshot. */
+/** Reads rows without a lock, each with its known events, in one snapshot. */
 export const readWithEvents = (db: Db, ids: readonly string[], events: readonly log.EventRef[]) =>
   db.rows<RowWithEvents>(sql`
     with known as materialized (${log.knownOf(events)})
@@ -26,9 +26,9 @@ export const readWithEvents = (db: Db, ids: readonly string[], events: readonly 
      where e.execution_id = any(${ids}::uuid[])`)
 
 /**
- * Inserts rows with their totals, some of them leased: such a row is never queued, so it enters neither
- * the indexes of the queue nor a second version of the row. Returns the ids that were new, and those
- * that were leased; a row whose worker is full is queued.
+ * Inserts rows with their totals, some of them leased. A leased row is never queued, so it does not enter
+ * the indexes of the queue and needs no second version. Returns the ids that were new, and those that were
+ * leased; a row whose worker is full is queued.
  */
 export async function insertWithLeases(
   db: Db,
@@ -44,7 +44,7 @@ interface Id {
   execution_id: string
 }
 
-/** The rest of a statement that has inserted the rows `inserted`. */
+/** The remaining parts of a statement that has inserted the rows `inserted`. */
 const countAndTag = (rows: readonly executions.NewExecution[]) => sql`
     counted as (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
@@ -114,9 +114,9 @@ function withSlotRanks(writes: Writes): ConditionalWrite[] {
 }
 
 /**
- * The planner estimates few rows for array parameters, and a nested loop over two of them is quadratic
- * in the batch. So the only join has an index, and `is true` keeps the planner from turning a subquery
- * into a join: it is hashed instead.
+ * The planner estimates few rows for array parameters, and a nested loop over two of them is quadratic in
+ * the batch. So the only join uses an index, and `is true` keeps the planner from turning a subquery into a
+ * join, so that it is hashed instead.
  */
 function writeStatement(db: Queries, writes: Writes, workers: readonly string[] = []) {
   const entries = writes.flatMap((write) => write.entries)
@@ -149,7 +149,10 @@ function writeStatement(db: Queries, writes: Writes, workers: readonly string[] 
     select execution_id from changed`)
 }
 
-/** Locks in id order first: an update locks rows in the order of its plan, so two updates could deadlock. */
+/**
+ * Locks in the order of ids first: an update locks rows in the order of its plan, so two updates could
+ * deadlock.
+ */
 const lockedInOrder = (writes: Writes, workersFirst: Sql) => sql`
   select execution_id from executions
    where execution_id = any(${writes.map(idOf)}::uuid[]) ${workersFirst}

@@ -8,7 +8,10 @@ export interface QueuedByRequirement {
   oldest_s: number
 }
 
-/** Length and age of the ready queue by requirement, the longest first; from the index of the queue. */
+/**
+ * Reads length and age of the ready queue by requirement, the longest queue first, from the index of the
+ * queue.
+ */
 export const readQueueByRequirement = (db: Queries) =>
   db.rows<QueuedByRequirement>(sql`
     select requirement_id, count(*)::int as executions,
@@ -16,7 +19,10 @@ export const readQueueByRequirement = (db: Queries) =>
       from executions where queued_at is not null
      group by requirement_id order by executions desc, requirement_id`)
 
-/** Age in seconds of the oldest terminal event behind the relay's cursor; absent: it has passed all. */
+/**
+ * Age in seconds of the oldest terminal event after the relay's cursor; absent: the cursor has passed all
+ * of them.
+ */
 export const readRelayLag = (db: Queries) =>
   db.maybe<{ lag_s: number }>(sql`
     select extract(epoch from clock_timestamp() - x.updated_at)::float8 as lag_s

@@ -10,7 +10,7 @@ export interface QueueUsage {
   bytes: number
 }
 
-/** Counts the ready queue. Does not read large inputs: `pg_column_size` knows their stored size. */
+/** Counts the ready queue. Large inputs are not read, because `pg_column_size` knows their stored size. */
 export const readQueueUsage = (db: Queries) =>
   db.rows<QueueUsage>(sql`
     select created_by, created_by_issuer, workflow_namespace, count(*)::int as count,

@@ -2,7 +2,10 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { QueuedWork } from '../domain/assign.ts'
 
-/** Part `ready` of a statement: ids of requirements with queued work, and a null. A skip scan: each may have many thousands of rows. */
+/**
+ * Part `ready` of a statement: ids of requirements with queued work, and a null. A skip scan, because each
+ * requirement may have many thousands of rows.
+ */
 export const withReady = sql`
     with recursive ready as (
       (select requirement_id from executions where queued_at is not null
@@ -13,7 +16,7 @@ export const withReady = sql`
                order by e.requirement_id limit 1)
         from ready where ready.requirement_id is not null)`
 
-/** Requirements with queued work. */
+/** Reads the requirements that have queued work. */
 export const listReadyRequirements = (db: Queries) =>
   db.rows<{ requirement_id: string; body: string }>(sql`
     ${withReady}
@@ -30,12 +33,15 @@ interface QueuedRow extends Omit<QueuedEntry, 'policy' | 'routing_inputs'> {
 }
 
 /**
- * Order of the executions `e` of one requirement and namespace: a level is worth as much as ten seconds of
- * waiting. The expression is that of the index `executions_ready_by_namespace`.
+ * Order of the executions `e` of one requirement and namespace: a level is worth ten seconds of waiting.
+ * The expression is that of the index `executions_ready_by_namespace`.
  */
 export const queueKey = sql`((e.queued_at at time zone 'UTC') - e.priority * interval '10 seconds')`
 
-/** Namespaces with queued work of these requirements, by a skip scan; ordered by the key too, for the sake of the index. */
+/**
+ * Namespaces with queued work of these requirements, by a skip scan; also ordered by the key, so that the
+ * index is used.
+ */
 export const queuedNamespaces = (requirement_ids: Sql): Sql => sql`
     select requirement_id, (
              select e.workflow_namespace from executions e
@@ -50,10 +56,10 @@ export const queuedNamespaces = (requirement_ids: Sql): Sql => sql`
               order by e.workflow_namespace, ${queueKey} limit 1)
       from namespaces where workflow_namespace is not null`
 
-/** The level of an execution now; it has no upper end. */
+/** The current level of an execution; it has no upper limit. */
 const level = sql`floor(extract(epoch from (now() at time zone 'UTC') - key) / 10)`
 
-/** First entries of the queue for these requirements, without a lock. */
+/** Reads the first entries of the queue for these requirements, without a lock. */
 export async function listQueued(db: Queries, lookup: QueueLookup): Promise<QueuedEntry[]> {
   const rows = await db.rows<QueuedRow>(queuedEntries(lookup))
   return rows.map(({ policy, routing_inputs, ...row }) => ({
@@ -71,11 +77,10 @@ export interface QueueLookup {
 }
 
 /**
- * Entries by level, and within a level the namespaces in turn. A resumed execution has no policy here:
- * it prefers the worker that paused it.
- *
- * Each namespace is read from its first entry to at most `limit` of them. No more than `limit`
- * namespaces are read: the first entry of each further one comes after those of all that are.
+ * Reads entries by level, and within a level the namespaces in turn. A resumed execution has no policy
+ * here, because it prefers the worker that paused it. Each namespace is read from its first entry to at
+ * most `limit` of them, and at most `limit` namespaces are read: the first entry of any other namespace
+ * comes after those of all that are read.
  */
 export function queuedEntries({ requirement_ids, limit, served = [] }: QueueLookup): Sql {
   const turn = sql`coalesce(array_position(${served}::text[], workflow_namespace), 0)`
@@ -116,7 +121,7 @@ export const saveRequirement = (db: Queries, requirement_id: string, body: strin
     insert into requirements (requirement_id, body) values (${requirement_id}, ${body}::json)
     on conflict do nothing`)
 
-/** Number of executions that each worker holds; a worker without any is absent. */
+/** Reads the number of executions that each worker holds; a worker without any is absent. */
 export const loads = (db: Queries, worker_names: readonly string[]) =>
   db.rows<{ worker_name: string; used: number }>(loadsOf(worker_names))
 
@@ -125,18 +130,22 @@ const loadsOf = (worker_names: readonly string[]) => sql`
    where held_by = any(${worker_names}::text[]) group by held_by`
 
 /**
- * The same, preceded by the locks of `lockWorkers`, as the part `held` of one statement. Without `begin` and `commit`
- * around it, it takes one message in each direction.
+ * The same, preceded by the locks of `lockWorkers`, as the part `held` of one statement. Without `begin`
+ * and `commit` around it, the statement takes one message in each direction.
  */
 export const loadsUnderLock = (worker_names: readonly string[]) => sql`
   select worker_name, used from loads_under_lock(${worker_names}::text[])`
 
-/** Condition without columns, which PostgreSQL computes before it reads the first row: workers are locked before rows. */
+/**
+ * Condition without columns, which PostgreSQL evaluates before it reads the first row: workers are locked
+ * before rows.
+ */
 export const isLocked = sql`(select count(*) from held) is not null`
 
 /**
- * Advisory locks of workers, held until the commit: no other transaction leases to them meanwhile, so
- * a count that follows stays true. Taken before any row lock, in the order of the names.
+ * Takes the advisory locks of workers, held until the commit: no other transaction leases to them in the
+ * meantime, so a count that follows stays true. They are taken before any row lock, in the order of the
+ * names.
  */
 export const lockWorkers = (tx: Tx, worker_names: readonly string[]) =>
   tx.rows(sql`

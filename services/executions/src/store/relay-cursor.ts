@@ -10,7 +10,7 @@ export interface FinishedExecution {
   workflow_namespace: string
   workflow_name: string
   schedule_id?: string
-  /** Context of a traced execution. */
+  /** Trace context of a traced execution. */
   traceparent?: string
 }
 
@@ -35,12 +35,12 @@ export async function lockCursor(tx: Tx, name: CursorName): Promise<boolean> {
 }
 
 /**
- * Lets this transaction commit before its record is on disk. A crash of the server then undoes the last
- * moves of the cursor, and what lies behind it is read again.
+ * Lets this transaction commit before its record is on disk. A crash of the server may then undo the last
+ * moves of the cursor, and the events after it are read again.
  */
 export const commitWithoutFlush = (tx: Tx) => tx.run(sql`set local synchronous_commit = off`)
 
-/** Place in the order of the terminal events. */
+/** Position in the order of the terminal events. */
 export type Position = Pick<FinishedExecution, 'xid' | 'execution_id' | 'seq'>
 
 const storedPosition = (name: CursorName) => sql`
@@ -51,7 +51,7 @@ const asRow = ({ xid, execution_id, seq }: Position) => sql`
   select ${xid}::xid8 as xid, ${execution_id}::uuid as execution_id, ${seq}::bigint as seq`
 
 /**
- * Terminal events after a position, by default the cursor, in the order of `xid`. An open transaction
+ * Reads terminal events after a position, by default the cursor, in the order of `xid`. An open transaction
  * may still commit with a lower xid, so entries at or above the oldest open one wait.
  */
 export const listAfterCursor = (tx: Tx, name: CursorName, limit: number, after?: Position) =>

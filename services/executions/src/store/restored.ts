@@ -2,7 +2,7 @@ import type { Db, Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { terminalEvents } from './columns.ts'
 
-/** More than an execution is leased between a backup and its restoration. */
+/** More than the number of leases of any execution between a backup and its restoration. */
 const GENERATIONS = 1_000_000
 
 /** True if another connection of this service to the database is open. */
@@ -14,7 +14,7 @@ export async function isServiceConnected(db: Queries): Promise<boolean> {
   return (row?.others ?? 0) > 0
 }
 
-/** Raises the claim generations of all unfinished executions above any that the lost time has seen. */
+/** Raises the claim generations of all unfinished executions above any that was used in the lost time. */
 export const raiseGenerations = (db: Db): Promise<number> =>
   db.tx(async (tx) => {
     await tx.run(sql`
@@ -30,9 +30,9 @@ export const listHeld = (db: Queries) =>
     select execution_id, held_by from executions where held_by is not null order by execution_id`)
 
 /**
- * Makes the order of ends valid in this server. A dump carries the transaction ids of the server that it was
- * made on; they may be ahead of this one's, and readers would wait until it reaches them. Ends that all
- * have read come before the cursors, the others are new. Returns false where nothing is ahead.
+ * Makes the order of ends valid in this server. A dump carries the transaction ids of the server on which
+ * it was made; they may be ahead of this server's, and readers would wait until it reaches them. Ends that
+ * all readers have read are put before the cursors, the others become new. Returns false if no id is ahead.
  */
 export const renumberEnds = (db: Db): Promise<boolean> =>
   db.tx(async (tx) => {

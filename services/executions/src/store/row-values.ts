@@ -1,14 +1,17 @@
 import { Sql } from '@windlass/runtime/postgres/sql'
 
-/** Name and type of a column, and its value in a row. */
+/** Name and type of a column, and its value for a row. */
 export type Column<Row> = readonly [name: string, type: string, of: (row: Row) => unknown]
 
-/** Up to this number each value is a parameter; each number of rows is a prepared statement of its own. */
+/**
+ * Up to this number of rows, each value is a parameter; each number of rows is a prepared statement of its
+ * own.
+ */
 const MAX_SCALAR_ROWS = 4
 
 /**
  * Rows as a table of a statement, under an alias. Few rows become a list of values, which halves the
- * work of the database for one row; many rows become one array for each column.
+ * database's work for one row; many rows become one array for each column.
  */
 export const rowsOf = <Row>(
   alias: string,

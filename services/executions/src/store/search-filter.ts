@@ -22,13 +22,13 @@ export interface SearchFilter {
   tags: Record<string, string>
 }
 
-/** A larger document is not searched. */
+/** Documents larger than this are not searched. */
 const MAX_SEARCHED_BYTES = 262_144
 
 const present = (value: string | number | Date | undefined) =>
   value !== undefined && value !== '' && value !== 0
 
-/** Conditions of all filters for the row `e`. */
+/** Conditions of all filters on the row `e`. */
 export function matches(filter: SearchFilter): Sql {
   const conditions = [...identity(filter), ...times(filter), ...content(filter)]
   return conditions.reduce((all, one) => sql`${all} and ${one}`, sql`true`)

@@ -7,9 +7,9 @@ import { isVisible } from './totals.ts'
 
 /** The rows that a search reads, as ranges of an index, each in the order of the answer. */
 export interface Candidates {
-  /** A query of `range` and these columns of each row `e`; the tail orders and limits each range. */
+  /** Selects from `range`, with these columns of each row `e`; the tail orders and limits each range. */
   from(columns: Sql, tail: Sql): Sql
-  /** Column of the order. */
+  /** Column that orders the answer. */
   key: Sql
   /** Number of ranges. */
   ranges: number
@@ -22,8 +22,8 @@ interface Request extends SearchFilter {
 
 /**
  * Chooses the index. Ids, parents, schedules and tags select few rows of few workflows, so rows that the
- * caller may not read are skipped there. All other searches of a caller that may read some workflows read
- * these only.
+ * caller may not read are skipped there. For a caller that may read only some workflows, all other searches
+ * read the rows of these workflows.
  */
 export async function candidatesOf(db: Queries, request: Request): Promise<Candidates> {
   if (request.by_finish) return ofWorkflows(request, await workflowsIn(db, request))
@@ -56,7 +56,7 @@ const one = (filter: SearchFilter, condition: Sql): Candidates => ({
      where ${condition} ${createdWithin(filter)} ${tail}`,
 })
 
-/** The indexes by tag are a table of their own, without the names of workflows. */
+/** The indexes by tag are in a table of their own, without the names of workflows. */
 const ofTag = (filter: Request, [key, value]: [string, string]): Candidates => ({
   key: sql`t.created_at`,
   ranges: 1,
@@ -89,7 +89,7 @@ interface Totals extends KnownWorkflow {
   total: number
 }
 
-/** Workflows with executions that the caller may read and that match the filter. */
+/** Workflows with executions that match the filter and that the caller may read. */
 export async function workflowsIn(db: Queries, request: Scope): Promise<KnownWorkflow[]> {
   return distinct(inScope(await readTotals(db, request.visible), request))
 }
@@ -131,7 +131,7 @@ const ofWorkflows = (request: Request, workflows: readonly KnownWorkflow[]): Can
 
 const STATE_COUNT = STATES.length
 
-/** The fewer rows of both; the totals tell. */
+/** Chooses the index with fewer rows, by the totals. */
 async function ofWorkflowsOrStates(db: Queries, request: Request): Promise<Candidates> {
   const { states, visible, workflow_namespace, workflow_name } = request
   const isAnyState = states.length === 0 || states.length === STATE_COUNT
@@ -155,7 +155,7 @@ const HELD: ReadonlySet<string> = new Set([
   'CANCELLING',
 ])
 
-/** One range for each terminal state, and one for all others together. */
+/** One range for each terminal state, and one for all other states together. */
 function ofStates(filter: SearchFilter, states: readonly string[]): Candidates {
   const terminal = states.filter(isTerminal)
   const live = states.filter((state) => !isTerminal(state))
@@ -163,7 +163,7 @@ function ofStates(filter: SearchFilter, states: readonly string[]): Candidates {
     select range, found.* from unnest(${terminal}::text[]) with ordinality as s(state, range), lateral (
       select ${columns} from executions e
        where e.state = s.state and e.finished_at is not null ${createdWithin(filter)} ${tail}) as found`
-  // Few rows are held, but many may wait.
+  // Few rows are held, but many may be waiting.
   const condition = live.every((state) => HELD.has(state))
     ? sql`e.held_by is not null and e.state = any(${live}::text[])`
     : sql`e.finished_at is null`

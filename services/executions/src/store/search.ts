@@ -22,7 +22,7 @@ export interface Search extends SearchFilter {
   offset: number
 }
 
-/** Place in the order of a search: microseconds since 1970, and the execution. */
+/** Position in the order of a search: microseconds since 1970, and the execution. */
 export interface Position {
   micros: number
   execution_id: string
@@ -30,9 +30,9 @@ export interface Position {
 
 export interface Found {
   rows: ListedRow[]
-  /** Begin of the next page; absent: there are no more. */
+  /** Start of the next page; absent: there are no more matches. */
   next?: Position | undefined
-  /** True if candidates were left unread and the page is not full. */
+  /** True if candidates were left unread although the page is not full. */
   cut: boolean
 }
 
@@ -61,15 +61,15 @@ export interface ListedRow {
   tags_json?: string
   revision: number
   last_seq: number
-  /** Place in the order of the search. */
+  /** Position in the order of the search. */
   micros: number
 }
 
-/** Candidates of one query at most. */
+/** Maximum number of candidates of one query. */
 const MAX_CANDIDATES = 10_001
-/** Read first: often enough for a page. */
+/** Number of candidates that are read first: often enough for a page. */
 const FEW_CANDIDATES = 1_000
-/** Up to this number of ranges each may be read to the bound. */
+/** Up to this number of ranges, each may be read up to the bound. */
 const FEW_RANGES = 4
 
 export const listedColumns = sql`
@@ -86,8 +86,8 @@ export async function search(db: Db, request: Search): Promise<Found> {
 }
 
 /**
- * Counts the matches. `isExact` is false if there are at least so many: more than MAX_COUNT, or those among
- * as many candidates as are read.
+ * Counts the matches. `isExact` is false if the number is a lower bound: there are more than MAX_COUNT, or
+ * not all candidates were read.
  */
 export async function countMatches(
   db: Db,
@@ -102,7 +102,7 @@ export async function countMatches(
   return { count: Math.min(hits, MAX_COUNT), isExact: read < MAX_CANDIDATES }
 }
 
-/** A number of matches above this one is not counted. */
+/** Matches beyond this number are not counted. */
 const MAX_COUNT = MAX_CANDIDATES - 1
 
 interface FoundRow extends Partial<ListedRow> {

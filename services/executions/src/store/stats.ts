@@ -29,7 +29,7 @@ export interface EndBucket extends Bucket {
   run_time: (number | null)[] | undefined
 }
 
-/** Executions that are measured at most, of each kind. */
+/** Maximum number of executions of each kind that are measured. */
 export const MAX_MEASURED = 200_000
 
 const GROUPS: Record<string, Sql> = {
@@ -82,12 +82,14 @@ export interface QueueRow {
   started: number
 }
 
-/** A deeper queue is not counted. */
+/** Queue entries beyond this number are not counted. */
 export const MAX_DEPTH = 10_000
-/** Requirements that are listed. */
+/** Maximum number of requirements in the answer. */
 export const MAX_REQUIREMENTS = 100
 
-/** Queues of requirements that have queued work that the caller may read, those of the oldest work first. */
+/**
+ * Queues of requirements with queued work that the caller may read; those with the oldest work come first.
+ */
 export const queueDepths = (db: Db, visible: Visibility) =>
   db.rows<QueueRow>(sql`
     ${withReady},

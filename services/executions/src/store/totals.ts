@@ -10,7 +10,7 @@ export interface TotalsDelta {
   delta: number
 }
 
-/** Inserts only, so that batches never wait for each other's totals. */
+/** Only inserts, so that batches never wait for each other's totals. */
 export const add = (tx: Tx, deltas: readonly TotalsDelta[]) =>
   tx.run(sql`
     insert into totals_delta (workflow_namespace, workflow_name, state, delta)
@@ -48,17 +48,17 @@ export interface ExecutionFilter {
   visible: Visibility
 }
 
-/** Condition for rows of visible workflows; executions are never visible by their ids in a list. */
+/** Condition for rows of visible workflows; in a list, executions are never visible by their ids. */
 export const isVisible = (visible: Visibility): Sql =>
   visible.kind === 'all' ? sql`true` : inScopes(visible.workflows)
 
-/** Number of matching executions: a sum over the few rows of totals and of unfolded deltas. */
+/** Counts matching executions, as a sum over the few rows of totals and of unfolded deltas. */
 export async function count(db: Queries, filter: ExecutionFilter): Promise<number> {
   const { state, ...rest } = filter
   return countStates(db, { ...rest, states: state === '' ? [] : [state] })
 }
 
-/** The same for any of several states; for all without. */
+/** The same for any of several states; for all states if none is given. */
 export async function countStates(
   db: Queries,
   {

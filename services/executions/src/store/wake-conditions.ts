@@ -1,14 +1,14 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** The end of `wakes_on` wakes the execution while it is parked under this claim generation. */
+/** While the execution is parked under this claim generation, the end of `wakes_on` wakes it. */
 export interface StoredCondition {
   wakes_on: string
   execution_id: string
   claim_generation: number
 }
 
-/** Stores conditions; a later one of the same two executions replaces the earlier. */
+/** Stores conditions; a later condition for the same two executions replaces the earlier one. */
 export const save = (tx: Tx, conditions: readonly StoredCondition[]) =>
   tx.run(sql`
     insert into wake_conditions (wakes_on, execution_id, claim_generation)
@@ -22,7 +22,7 @@ type ConditionKey = Pick<StoredCondition, 'wakes_on' | 'execution_id'>
 const ZERO_ID = '00000000-0000-0000-0000-000000000000'
 const FIRST: ConditionKey = { wakes_on: ZERO_ID, execution_id: ZERO_ID }
 
-/** A page of the conditions that the end of these executions meets. */
+/** Reads a page of the conditions that the end of these executions meets. */
 export const listOn = (
   db: Queries,
   ended: readonly string[],

@@ -16,14 +16,14 @@ const MAX_LOGS = 4_096
 const MAX_LOG_BYTES = 32 * 1_024
 
 /**
- * Write-through cache of the logs of executions that began in this process. A log only grows: its
- * entries up to a `last_seq` are the same in every replica, so an entry of the cache never becomes
- * wrong and needs no invalidation.
+ * Write-through cache of the logs of executions that began in this process. A log only grows: its entries
+ * up to a given `last_seq` are the same in every replica, so a cached entry never becomes wrong and needs
+ * no invalidation.
  */
 export class LogCache {
   readonly #logs = new LRUCache<string, CachedLog>({ max: MAX_LOGS })
 
-  /** Appends the entries of a commit. Changes of one execution come in their order. */
+  /** Appends the entries of a commit. The changes of one execution arrive in order. */
   record(committed: readonly CommittedChange[]): void {
     for (const change of committed) {
       const { execution_id } = change.after

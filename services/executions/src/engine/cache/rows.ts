@@ -28,7 +28,10 @@ export class RowCache {
   }
 }
 
-/** Small, and likely to change again on the optimistic path, which does not read approvals. */
+/**
+ * True for small rows that are likely to change again on the optimistic path, which does not read
+ * approvals.
+ */
 const isCacheable = ({ state, gated, input_json = '', pause_output_json = '' }: Execution) =>
   !isTerminal(state) &&
   !gated &&
