@@ -4,7 +4,10 @@ import type { ReadyQueueView } from './engine/ready-queue-view.ts'
 import type { WorkDelivery } from './engine/work-delivery.ts'
 import { eligibleWorkers, undelivered, workerSlots, workersByState } from './metrics.ts'
 
-/** Requirements with a series of their own; matching all of them against a fleet is expensive. */
+/**
+ * Maximum number of requirements with a series of their own: matching all of them against a fleet is
+ * expensive.
+ */
 const MAX_REQUIREMENTS = 50
 
 interface Fleet {

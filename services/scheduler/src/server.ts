@@ -19,7 +19,7 @@ import { observeSchedules } from './observe.ts'
 
 const RECONCILE_INTERVAL_MS = 30_000
 
-/** Builds the service from the outside in; teardown releases its parts in reverse order. */
+/** Builds the service, from its stores to its rpcs; teardown runs in reverse order. */
 export async function start(settings: Settings, runtime: Runtime) {
   const { log, teardown } = runtime
   const { services, scheduling, security } = settings

@@ -29,18 +29,21 @@ const FEWEST_TOGETHER = 2
 
 export interface Departure {
   name: string
-  /** Seconds since the stream ended. */
+  /** Seconds since the end of its stream. */
   age_s: number
 }
 
 interface Fleet {
-  /** Departures that may be within the window of a candidate, the candidates included. */
+  /** Departures that may be within the window of a candidate, including the candidates themselves. */
   departures: readonly Departure[]
   /** Number of connected workers that are not among the departures. */
   staying: number
 }
 
-/** Divides candidates for early eviction: lost on their own, or departed together with many others. */
+/**
+ * Divides candidates for early eviction: those that were lost on their own, and those that departed
+ * together with many others.
+ */
 export function divideCandidates(
   candidates: readonly string[],
   { departures, staying }: Fleet,

@@ -9,15 +9,15 @@ export interface WorkflowPart {
   workflow: string
   /** The workflow without its source, for workers that keep it. */
   reference: string
-  /** `,"runner":…,"transient":true`, for what the workflow declares; else empty. */
+  /** `,"runner":…,"transient":true`, for those that the workflow declares; else empty. */
   options: string
-  /** Its executions run once at most, so each has to be claimed before it runs. */
+  /** True: its executions run at most once, so each has to be claimed before it runs. */
   isTransient: boolean
 }
 
 export const PING = 'event: ping\ndata: {}\n\n'
 
-/** Encodes what every dispatch of the version repeats; `source` is base64. */
+/** Encodes the parts that every dispatch of the version repeats; `source` is base64. */
 export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart {
   const { id, namespace, name, imports, version } = workflow
   const metadata = workflow.metadata_json || '{}'
@@ -38,7 +38,7 @@ export function toWorkflowPart(workflow: Workflow, source: string): WorkflowPart
 }
 
 interface DispatchOptions {
-  /** How much of the workflow it contains. */
+  /** Form of the workflow: how much of it the frame contains. */
   form?: WorkflowForm
   /** Context of the run; absent: the execution is not traced. */
   traceparent?: string | undefined
@@ -65,7 +65,7 @@ export function dispatchFrame(
 const claimOf = ({ claim_generation }: Execution, claim_ms: number): string =>
   `{"generation":${claim_generation},"timeout":${claim_ms / 1_000}}`
 
-/** Frame that requests a worker to stop an execution. */
+/** Frame that asks a worker to stop an execution. */
 export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): string =>
   frame(
     'execution_cancelled',
@@ -84,8 +84,9 @@ const LINE_BREAKS = /[\r\n\u0085\u2028\u2029]/g
 const ANY_LINE_BREAK = /[\r\n\u0085\u2028\u2029]/
 
 /**
- * Puts JSON on one line, for readers that split at every Unicode line break. CR and LF occur between
- * tokens only, the others inside strings only, so a blank and an escape preserve every value.
+ * Puts JSON on one line, for readers that split at every Unicode line break. CR and LF occur only between
+ * tokens, the other line breaks only inside strings, so replacing them with a blank or an escape preserves
+ * every value.
  */
 const oneLine = (json: string): string =>
   ANY_LINE_BREAK.test(json)

@@ -1,6 +1,7 @@
 /**
- * Estimate of the executions that a worker holds. It errs on the low side: the lease counts exactly, so
- * a low estimate costs one offer, while a high one keeps a worker idle until the poll of the next second.
+ * Estimate of the number of executions that a worker holds. It errs on the low side: the lease counts
+ * exactly, so an estimate that is too low costs one offer, while one that is too high keeps a worker idle
+ * until the next poll, a second later.
  */
 export class Load {
   #used = 0
@@ -11,7 +12,7 @@ export class Load {
     return this.#used
   }
 
-  /** A lease request starts; its answer will contain a count. */
+  /** Records the start of a lease request, whose answer will contain a count. */
   countRequested(): void {
     this.#freedSinceRequest = 0
   }

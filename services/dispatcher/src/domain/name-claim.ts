@@ -14,22 +14,22 @@ export interface NameApplicant {
   instance: string
   /** Session whose token was presented; empty: none. */
   proven_session_id: string
-  /** It presented nothing else. */
+  /** True: it presented no other credential. */
   renewal?: boolean | undefined
 }
 
-/** A shorter `instance` may be a number or a name that several processes have. */
+/** Anything shorter may be a number or a name that several processes share. */
 const MIN_RANDOM_CHARS = 16
 
 export type NameClaim = 'keep_session' | 'new_session'
 
 /**
- * Decides the registration of a name that is taken. Throws `conflict` while the holder's stream is
- * live, unless the applicant presents the holder's token, or a bootstrap or worker token and the random
- * id of the holder's process: its session may have ended (`session_max_age`) while its stream is open.
- * The same process (`instance`) keeps its session and so its executions; any other gets a new session,
- * and the work of the earlier is released.
- * Throws `forbidden` if such a new session is claimed with the session token alone.
+ * Decides the registration of a name that is taken. Throws `conflict` while the holder's stream is live,
+ * unless the applicant presents the holder's token, or a bootstrap or worker token with the random id of
+ * the holder's process: the session may have ended (`session_max_age`) while its stream is open. The same
+ * process (`instance`) keeps its session and thus its executions; any other process gets a new session, and
+ * the work of the earlier one is released. Throws `forbidden` if the session token alone is presented for a
+ * new session.
  */
 export function resolveNameClaim(holder: NameHolder, applicant: NameApplicant): NameClaim {
   const { instance } = applicant

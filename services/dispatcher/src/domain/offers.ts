@@ -8,7 +8,7 @@ export interface CandidateWorker {
   name: string
   session_id: string
   connection_generation: number
-  /** Most executions at once; 0: no limit. */
+  /** Maximum number of executions at once; 0: no limit. */
   capacity: number
   /** Executions that it holds, as estimated by this process (load.ts). */
   used: number
@@ -26,7 +26,7 @@ export interface CandidateWorker {
 export interface RequirementEntry {
   requirement_id: string
   requirement: Requirement
-  /** Result for each worker record. A changed record is another object, so no entry is ever outdated. */
+  /** Result for each worker record. A changed record is a new object, so no entry is ever outdated. */
   matches: WeakMap<Capabilities, boolean>
   /** Facts about workers that its routing policy uses. */
   selectors: readonly string[]
@@ -41,8 +41,8 @@ const MAX_OFFERS = 512
 const MAX_REQUIREMENTS_PER_OFFER = 256
 
 /**
- * Offers healthy, writable workers with a free slot for the queued work that they match. With
- * `ignoreLoad`, full workers are offered too: the estimate may be wrong, and the lease checks capacity.
+ * Offers healthy, writable workers with a free slot for the queued work that they match. With `ignoreLoad`,
+ * workers that seem full are offered too: the estimate may be wrong, and the lease checks capacity.
  */
 export function offersFor(
   workers: Workers,
@@ -78,7 +78,8 @@ const MAX_EXPECTED_OFFERS = 32
 
 /**
  * Offers for the long poll, before the work is queued: idle workers first, then the least loaded, few
- * enough to be sent often. Requirements with a routing policy are left out: ranking needs all workers.
+ * enough to be sent often. Requirements with a routing policy are left out, because ranking needs all
+ * workers.
  */
 export function offersForExpectedWork(workers: Workers, entries: Entries): Offer[] {
   const plain = entries.filter(({ requirement }) => !requirement.routing_json)
@@ -98,8 +99,9 @@ export function offersForExpectedWork(workers: Workers, entries: Entries): Offer
 }
 
 /**
- * Entries that a connected worker meets, with or without a free slot. The result of each entry is kept
- * for one `fleetVersion`: unmatchable work costs one comparison a round, however large the fleet is.
+ * Entries that a connected worker meets, with or without a free slot. The result of each entry is kept for
+ * one `fleetVersion`: work that matches no worker costs one comparison per round, however large the fleet
+ * is.
  */
 export function filterMatchable(entries: Entries, workers: Workers, fleetVersion: number) {
   const unknown = entries.filter(({ matchable }) => matchable?.fleetVersion !== fleetVersion)
@@ -125,8 +127,9 @@ export const collectSelectors = (entries: Entries): string[] => [
 ]
 
 /**
- * Requirements without queued work after a complete lease: a worker that meets them still has a free
- * slot. If all matching workers are full, work of the requirement may still be queued.
+ * Returns the requirements that have no queued work after a complete lease, because a worker that meets
+ * them still has a free slot. If all matching workers are full, work of the requirement may still be
+ * queued.
  */
 export function exhaustedRequirements(offers: readonly Offer[], loads: readonly Load[]) {
   const used = new Map(loads.map((load) => [load.worker_name, load.used]))

@@ -9,7 +9,7 @@ export function statusOf({ connected, healthy }: { connected: boolean; healthy: 
   return healthy ? 'online' : 'unhealthy'
 }
 
-/** JSON text of a metrics snapshot; undefined if any part is invalid, and then none is stored. */
+/** JSON text of a metrics snapshot; undefined if any part is invalid, so that none of it is stored. */
 export function metricsJson(values: Readonly<Record<string, number>>): string | undefined {
   const entries = Object.entries(values)
   const taken =

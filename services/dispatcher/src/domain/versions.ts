@@ -31,8 +31,8 @@ function parse(text: string): { release: number[]; rank: number; suffix: number 
 const withoutLocal = (text: string): string => text.trim().split('+')[0] ?? ''
 
 /**
- * Compares Python package versions like pip (the part of PEP 440 that requirements use): parts by
- * number, missing ones as 0, pre-releases before their release. Undefined if either is not a version.
+ * Compares Python package versions as pip does (the part of PEP 440 that requirements use): parts by
+ * number, missing parts as 0, pre-releases before their release. Undefined if either is not a version.
  */
 export function compareVersions(a: string, b: string): number | undefined {
   const [left, right] = [parse(a), parse(b)]

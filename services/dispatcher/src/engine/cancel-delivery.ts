@@ -13,7 +13,7 @@ interface DueCancel {
 }
 
 const CONCURRENCY = 16
-/** A longer log is sent in part: to stop an execution, a worker needs its id, not its whole history. */
+/** Longer logs are sent in part: to stop an execution, a worker needs its id, not its whole history. */
 const MAX_LOG_CHARS = 1_048_576
 
 /**

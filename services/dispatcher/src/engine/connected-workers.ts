@@ -109,9 +109,9 @@ export interface WorkerState {
   changed_at: string
   capacity: number
   healthy: boolean
-  /** Its first checkpoint may be the claim. */
+  /** True: its first checkpoint may be the claim. */
   claims_by_delivery: boolean
-  /** It keeps workflows that dispatches say to keep, until its connection ends. */
+  /** True: it keeps the workflows that dispatches ask it to keep, until its connection ends. */
   keeps_workflows: boolean
   capabilities: Capabilities
 }
@@ -119,10 +119,10 @@ export interface WorkerState {
 /** Shortest time between two cancel frames for the same execution on one stream. */
 const CANCEL_RESEND_MS = 5_000
 
-/** Lifetime of a suspicion; by then the pong is stored, or it was an outdated one. */
+/** Lifetime of a suspicion. By then the pong has been stored, or the suspicion was outdated. */
 const SUSPICION_MS = 2_000
 
-/** Stream of a worker, and the state of the gateway that it passes. */
+/** Stream of a worker, and the state of the gateway through which it passes. */
 export interface Carrier {
   stream: WorkerStream
   isGatewayHung(): boolean
@@ -165,7 +165,7 @@ export class ConnectedWorker implements CandidateWorker {
     return this.#state.claims_by_delivery
   }
 
-  /** Decides how much of the workflow its next dispatch contains. */
+  /** Decides how much of the workflow the next dispatch contains. */
   workflowForm(workflow_id: string, length: number): WorkflowForm {
     return this.#state.keeps_workflows ? this.#kept.formOf(workflow_id, length) : 'whole'
   }
@@ -183,13 +183,16 @@ export class ConnectedWorker implements CandidateWorker {
     this.#state = state
   }
 
-  /** Applies the health of a pong that was received here, before it is stored. */
+  /** Applies the health of a pong that was received here, before the pong is stored. */
   setHealthFromHeartbeat(healthy: boolean): void {
     this.#suspicion = undefined
     this.#state = { ...this.#state, healthy }
   }
 
-  /** Treats the worker as unhealthy until the stored row changes: another process received such a pong. */
+  /**
+   * Treats the worker as unhealthy until the stored row changes: another process received a pong that says
+   * so.
+   */
   suspectUnhealthy(session_id: string, now_ms: number): void {
     if (session_id !== this.session_id) return
     this.#suspicion = { changed_at: this.changed_at, until_ms: now_ms + SUSPICION_MS }
@@ -208,7 +211,7 @@ export class ConnectedWorker implements CandidateWorker {
     return this.stream.isWritable && !this.isGatewayHung
   }
 
-  /** True while frames would only reach the buffers of its gateway. */
+  /** True while frames would get no further than the buffers of the gateway. */
   get isGatewayHung(): boolean {
     return this.#isGatewayHung()
   }
@@ -245,7 +248,10 @@ export class ConnectedWorkers {
     return this.#byName.get(name)
   }
 
-  /** Adds a worker and closes its older stream; if a newer one is connected, closes this and returns false. */
+  /**
+   * Adds a worker and closes its older stream. If a newer one is connected, closes the given stream and
+   * returns false.
+   */
   add(worker: ConnectedWorker): boolean {
     const other = this.#byName.get(worker.name)
     if (other && other.connection_generation > worker.connection_generation) {
@@ -284,7 +290,10 @@ export class ConnectedWorkers {
     return true
   }
 
-  /** Iterates over all workers, starting at a position that the caller moves: no worker is always last. */
+  /**
+   * Iterates over all workers, starting at a position that the caller moves, so that no worker is always
+   * last.
+   */
   *iterateFrom(start: number): Generator<ConnectedWorker> {
     const all = [...this.#byName.values()]
     for (let i = 0; i < all.length; i++) {

@@ -4,7 +4,10 @@ import { startSharedInterval } from '@windlass/runtime/process/shared-interval'
 const CHECK_MS = 250
 /** Four beats. */
 const HUNG_MS = 1_000
-/** Two beats: a gateway without them is no proof that another one hangs. */
+/**
+ * Two beats. While no other gateway has sent one for this long, silence does not prove that a gateway
+ * hangs.
+ */
 const FRESH_MS = 600
 /** Connection generation and delivered bytes of a worker's stream, and its name. */
 const ACKNOWLEDGEMENT = /^\.*(\d+) (\d+) (.+)$/
@@ -15,9 +18,9 @@ interface BeatingGateway {
 }
 
 export interface GatewayWatchOptions {
-  /** Runs once when a gateway begins to hang. */
+  /** Called once when a gateway begins to hang. */
   onHung(id: string): void
-  /** Runs when a gateway that hung has sent a beat. */
+  /** Called when a gateway that hung has sent a beat. */
   onRecovered(): void
   /** Receives the number of bytes of a worker stream that its gateway has passed on. */
   onDelivered(worker_name: string, connection_generation: number, bytes: number): void
@@ -26,15 +29,15 @@ export interface GatewayWatchOptions {
 /**
  * Watches the gateways that carry worker streams, by the beats that each sends in the body of its request
  * for ours. A gateway that is suspended, or cut off without a reset, takes frames into its buffers, and no
- * worker receives them. Without beats, as from a gateway of an earlier release, none is taken for hung.
- * Nor is one while no other gateway beats: the machine may be busy, and its work could go nowhere else.
- *
- * Between the beats come acknowledgements of what was delivered to workers (connected-workers.ts).
+ * worker receives them. A gateway that never sends beats, such as one of an earlier release, is never
+ * considered hung. Nor is any gateway while no other one sends beats: the machine may be busy, and the work
+ * could go nowhere else. Between the beats come acknowledgements of what was delivered to workers
+ * (connected-workers.ts).
  */
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
   readonly #gateways = new Map<string, BeatingGateway>()
-  /** Ends the checks; present while there are gateways. */
+  /** Stops the checks; present while there are gateways. */
   #stopChecks: (() => void) | undefined
   #checkedMs = 0
 
@@ -52,7 +55,7 @@ export class GatewayWatch {
     return id !== undefined && this.#gateways.get(id)?.isHung === true
   }
 
-  /** Takes the body of a request for beats, to its end. */
+  /** Reads the body of a request for beats, to its end. */
   follow(id: string, request: IncomingMessage): void {
     const gateway = { beatMs: performance.now(), isHung: false }
     this.#gateways.set(id, gateway)
@@ -71,7 +74,7 @@ export class GatewayWatch {
     })
   }
 
-  /** Reads complete lines; returns the part of one that is not. Beats are dots before a line. */
+  /** Reads complete lines; returns the incomplete rest. Beats are dots before a line. */
   #readAcknowledgements(text: string): string {
     const lines = text.split('\n')
     const rest = lines.pop() ?? ''
@@ -101,7 +104,7 @@ export class GatewayWatch {
 
   #check(): void {
     const nowMs = performance.now()
-    // This process was suspended or busy: the beats of that time are still to be read.
+    // This process was suspended or busy: the beats of that time have not been read yet.
     const wasLate = nowMs - this.#checkedMs > 2 * CHECK_MS
     this.#checkedMs = nowMs
     for (const [id, gateway] of this.#gateways) {

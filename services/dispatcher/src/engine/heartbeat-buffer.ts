@@ -4,8 +4,8 @@ import type { Connection } from '../store/workers.ts'
 type BufferedPong = Omit<Heartbeat, 'age_ms'> & { at_ms: number }
 
 /**
- * Pongs and disconnects that this process has received and not yet written: the newest pong of each
- * worker, and the streams that ended. A crash loses at most the time between two ticks of them.
+ * Pongs and disconnects that this process has received and not yet written: the newest pong of each worker,
+ * and the streams that ended. A crash loses those of the time between two ticks at most.
  */
 export class HeartbeatBuffer {
   #pongs = new Map<string, BufferedPong>()
@@ -27,7 +27,10 @@ export class HeartbeatBuffer {
     this.#disconnects.push(connection)
   }
 
-  /** Passes everything to `write`; if it fails, buffers it again except where a newer pong has arrived. */
+  /**
+   * Passes everything to `write`; if it fails, buffers everything again, except where a newer pong has
+   * arrived.
+   */
   async flush<T>(
     now_ms: number,
     write: (heartbeats: Heartbeat[], disconnects: readonly Connection[]) => Promise<T>,
@@ -51,7 +54,7 @@ export class HeartbeatBuffer {
   }
 }
 
-/** Keeps what the newer sign of life of the same session does not say. */
+/** Keeps the values of the older sign of life that the newer one of the same session does not have. */
 const supplement = (newer: BufferedPong, older: BufferedPong | undefined): BufferedPong =>
   older?.session_id === newer.session_id
     ? {

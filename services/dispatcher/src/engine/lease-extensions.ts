@@ -7,21 +7,21 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { ConnectedWorker } from './connected-workers.ts'
 import type { WorkerStream } from './worker-stream.ts'
 
-/** Smaller frames arrive within any `claim_timeout`, unless larger ones are before them. */
+/** Smaller frames arrive within any `claim_timeout`, unless larger ones precede them. */
 const LARGE_BYTES = 262_144
-/** The slowest link over which `executions` grants time for a frame to arrive (`transferMs` there). */
+/** The slowest link for which `executions` allows time for a frame to arrive (`transferMs` there). */
 const MIN_BYTES_PER_MS = 256
 const CHECK_MS = 1_000
 const RENEW_MS = 2_500
 
 type Submit = Pick<RpcClient<ExecutionsService>, 'submit'>
 type SentStream = Pick<WorkerStream, 'pushedBytes' | 'bufferedBytes' | 'hasEnded'>
-/** Reader of the frames. */
+/** Worker that reads the frames. */
 type Receiver = Pick<ConnectedWorker, 'name' | 'session_id'> & { stream: SentStream }
 /** Receives a worker that has just read bytes of a large frame. */
 type OnProgress = (worker: Receiver) => void
 
-/** An estimate of the bytes of large frames that may still be between this process and the worker. */
+/** Estimated number of bytes of large frames that may still be between this process and the worker. */
 interface InTransit {
   bytes: number
   atMs: number
@@ -30,26 +30,23 @@ interface InTransit {
 interface TrackedFrames {
   worker: Receiver
   executions: readonly Execution[]
-  /** Value of `pushedBytes` behind the last frame. */
+  /** Value of `pushedBytes` after the last frame. */
   end: number
-  /** Bytes that had gone out at the last check. */
+  /** Number of bytes that had been written at the last check. */
   checkedBytes: number
-  /** Bytes that had gone out, and the time, when the leases were last extended. */
+  /** Number of bytes that had been written, and the time, when the leases were last extended. */
   sentBytes: number
   renewedMs: number
 }
 
 /**
- * Restarts the claim deadlines of leases whose frames take long: when they are pushed, while bytes go
- * out, and when the last byte is written. So the deadline of a lease counts from there, and a large
- * frame on a slow link is not sent again and again. A frame that makes no progress is not renewed.
- *
- * The send buffers of this host and of the gateway take megabytes at once, so an empty buffer here does
- * not mean that a frame has arrived: large frames count as in transit for as long as the slowest
- * supported link needs.
- *
- * Bytes that go out are also a sign of life of the worker: pings wait behind the frame, so a worker on a
- * slow link cannot answer one meanwhile.
+ * Restarts the claim deadlines of leases whose frames take long to send: when they are pushed, while bytes
+ * are written, and when the last byte is written. So the deadline of a lease counts from then, and a large
+ * frame on a slow link is not sent again and again. Leases of a frame that makes no progress are not
+ * extended. The send buffers of this host and of the gateway take megabytes at once, so an empty buffer
+ * here does not mean that a frame has arrived: a large frame counts as in transit for as long as the
+ * slowest supported link needs. Written bytes are also a sign of life of the worker: pings wait behind the
+ * frame, so a worker on a slow link cannot answer one in the meantime.
  */
 export class LeaseExtensions {
   readonly #executions: Submit
@@ -65,7 +62,10 @@ export class LeaseExtensions {
     this.#onProgress = onProgress
   }
 
-  /** Follows frames of `frameBytes` that were just pushed to a worker, if bytes enough are before their end. */
+  /**
+   * Tracks frames of `frameBytes` that were just pushed to a worker, if enough bytes are buffered up to
+   * their end.
+   */
   track(worker: Receiver, executions: readonly Execution[], frameBytes: number): void {
     const { stream } = worker
     const pendingBytes = Math.max(stream.bufferedBytes, this.#addInTransit(stream, frameBytes))
@@ -112,7 +112,7 @@ export class LeaseExtensions {
     if (this.#tracked.size === 0) this.stop()
   }
 
-  /** Extends the leases if that is due; bytes have gone out since the last time. */
+  /** Extends the leases if an extension is due and bytes have been written since the last one. */
   #renew(frames: TrackedFrames, sentBytes: number): void {
     const isWritten = sentBytes >= frames.end
     if (!isWritten && performance.now() - frames.renewedMs < RENEW_MS) return

@@ -3,14 +3,14 @@ import { selectorsOf } from '../domain/facts.ts'
 import { filterMatchable, type RequirementEntry } from '../domain/offers.ts'
 import type { ConnectedWorkers } from './connected-workers.ts'
 
-/** Limit for requirements without queued work; those with queued work are all kept. */
+/** Maximum number of requirements without queued work; those with queued work are all kept. */
 const MAX_IDLE_REQUIREMENTS = 4_096
 const MAX_RECENT_REQUIREMENTS = 64
 
 /**
  * This process's copy of the ready queue: the requirements that have queued work. Wake-ups
- * (`ready.<requirement_id>`) add to it, the listing of each second replaces it. A requirement itself is
- * read once; ids only after that.
+ * (`ready.<requirement_id>`) add to it, and the listing of each second replaces it. The content of a
+ * requirement is read once; after that only its id is.
  */
 export class ReadyQueueView {
   /** Least recently ready first. */
@@ -34,7 +34,7 @@ export class ReadyQueueView {
     return [...this.#known.keys()]
   }
 
-  /** True if work was queued whose requirement is known by id only; a listing resolves it. */
+  /** True if work was queued whose requirement is known only by its id; a listing resolves it. */
   get hasUnknownRequirements(): boolean {
     for (const [id, readyAt] of this.#ready)
       if (readyAt > this.#listedVersion && !this.#known.has(id)) return true

@@ -14,12 +14,12 @@ export type LeaseId = Pick<
 interface SentLease {
   worker: ConnectedWorker
   lease: LeaseId
-  /** Value of `pushedBytes` of the stream behind its frame. */
+  /** Value of `pushedBytes` of the stream after its frame. */
   end: number
   sentMs: number
 }
 
-/** Leases whose frames were sent a moment ago, the oldest first; without their payloads. */
+/** Leases whose frames were sent a moment ago, oldest first, without their payloads. */
 export class RecentLeases {
   #sent: SentLease[] = []
 

@@ -4,14 +4,15 @@ import { startSpanOf, traceparentOf } from '@windlass/runtime/tracing/tracing'
 
 const SCHEDULED: ReadonlySet<string> = new Set(['WORKFLOW_SCHEDULED', 'WORKFLOW_RESUME_SCHEDULED'])
 
-/** Id of the span of a dispatch: 16 hex digits, from the log entry of its lease. */
+/** Id of the span of a dispatch: 16 hex digits, derived from the log entry of its lease. */
 export const dispatchSpanId = (execution_id: string, seq: number): string =>
   createHash('sha256').update(`${execution_id} ${seq}`).digest('hex').slice(0, 16)
 
 /**
- * Starts the span of one dispatch of a traced execution. Each dispatch, after a pause, a park or a lost
- * worker too, is linked to the one before. Its id follows from the log, so whichever dispatcher sends
- * the next one knows it, and nothing is stored. Answers the context for the worker and the end of the span.
+ * Starts the span of one dispatch of a traced execution. Each dispatch is linked to the one before, also
+ * after a pause, a park or the loss of a worker. The id is derived from the log, so any dispatcher that
+ * sends the next one knows it, and nothing is stored. Returns the context for the worker and a function
+ * that ends the span.
  */
 export function traceDispatch({ execution, log }: Lease & { execution: Execution }): {
   traceparent: string | undefined

@@ -27,13 +27,13 @@ interface DeliveryDeps {
 }
 
 /**
- * Writes leased executions to the streams of their workers. An execution whose worker is no longer
- * connected here, is unhealthy, is still reading large frames or is behind a gateway that hangs, is
- * released at once under its own claim generation; one whose frame or release fails returns to the queue
- * at the claim deadline (`claim_timeout`).
+ * Writes leased executions to the streams of their workers. An execution is released at once, under its own
+ * claim generation, if its worker is no longer connected here, is unhealthy, is still reading large frames
+ * or is behind a gateway that hangs. If writing its frame or releasing it fails, it returns to the queue at
+ * the claim deadline (`claim_timeout`).
  *
- * Leases that were read after this process did not run for a while may have been taken back, because no receipt
- * came for them: their workers have to claim, so that no task runs twice.
+ * Leases that were read after this process had not run for a while may have been taken back, because no
+ * receipt came for them: their workers have to claim, so that no task runs twice.
  */
 export class WorkDelivery {
   readonly #executions: DeliveryDeps['executions']
@@ -81,8 +81,8 @@ export class WorkDelivery {
   }
 
   /**
-   * Releases what was sent a moment ago through gateways that hang, unless it is claimed or is known to
-   * have reached its worker, which may run it already.
+   * Releases leases that were sent a moment ago through gateways that hang, unless they are claimed or are
+   * known to have reached their workers, which may already run them.
    */
   async releaseUnreachable(): Promise<void> {
     const leases = this.#recent.takeUndelivered((worker) => worker.isGatewayHung)

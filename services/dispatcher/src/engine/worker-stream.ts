@@ -15,7 +15,7 @@ type OnEnd = (reason: EndReason) => void
 
 export interface StreamOptions {
   ping_ms: number
-  /** Longest time without progress while bytes are buffered. */
+  /** Maximum time without progress while bytes are buffered. */
   stall_ms: number
 }
 
@@ -27,7 +27,7 @@ const HEADERS = {
 }
 const CONNECTED = ': connected\n\n'
 const CHUNK_BYTES = 65_536
-/** High-water mark: above it the worker is not offered for work; cancels and pings are still sent. */
+/** High-water mark: above it the worker is offered no work; cancels and pings are still sent. */
 const HIGH_WATER_BYTES = 1_048_576
 /** Above it the next frame closes the stream. */
 const MAX_BUFFERED_BYTES = 8 * 1_048_576
@@ -84,7 +84,7 @@ export class WorkerStream {
     return this.bufferedBytes <= HIGH_WATER_BYTES
   }
 
-  /** Sends frames, or closes the stream if the reader is behind by MAX_BUFFERED_BYTES already. */
+  /** Sends frames, or closes the stream if MAX_BUFFERED_BYTES are already buffered. */
   send(...frames: string[]): void {
     if (this.bufferedBytes > MAX_BUFFERED_BYTES) this.#abort('buffer_overflow')
     if (this.#endReason) return
@@ -92,7 +92,10 @@ export class WorkerStream {
     this.#write()
   }
 
-  /** Ends the stream after everything buffered; destroys the socket if the reader stalls meanwhile. */
+  /**
+   * Ends the stream after everything that is buffered; destroys the socket if the reader stalls in the
+   * meantime.
+   */
   end(reason: EndReason): void {
     if (this.#endReason) return
     this.#finish(reason)

@@ -17,7 +17,7 @@ export interface PongDeps {
   sessionLookup: SessionLookup
   workers: ConnectedWorkers
   heartbeats: HeartbeatBuffer
-  /** Starts a tick: a change of health is written at once. */
+  /** Starts a tick, so that a change of health is written at once. */
   onHealthChanged(): void
 }
 
@@ -35,8 +35,9 @@ export async function handlePong(
     throw new Fault('unauthenticated', 'This session of the worker has ended')
   const accepted = metrics && metricsJson(metrics.values)
   const now_ms = performance.now()
-  // Invariant D7: the dispatcher that holds the stream stops sending work before a reader can see
-  // `unhealthy`. Written first and signalled afterwards, about one pong in forty let work through.
+  // Invariant D7: the dispatcher that holds the stream must stop sending work before a reader can see
+  // `unhealthy`. When the row was written first and signalled afterwards, about one pong in forty let work
+  // through.
   if (!healthy && !workers.get(name))
     await publishAndFlush(bus, name, { $case: 'unwell', value: { session_id } })
   heartbeats.recordPong({ name, session_id, healthy, metrics: accepted }, now_ms)

@@ -9,7 +9,10 @@ import * as departures from '../store/departure-rows.ts'
 /** Longest age of a report that counts; a gateway repeats a report for some seconds. */
 const MAX_AGE_MS = 10_000
 
-/** Stores which workers closed their streams, and which sent something since (domain/departures.ts). */
+/**
+ * Stores which workers have closed their streams, and which have sent something since
+ * (domain/departures.ts).
+ */
 export async function recordPresence(
   db: Db,
   { closed, active }: ReportPresenceRequest,

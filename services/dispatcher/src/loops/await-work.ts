@@ -9,10 +9,10 @@ import type { ReadyQueueView } from '../engine/ready-queue-view.ts'
 import type { WorkDelivery } from '../engine/work-delivery.ts'
 
 const WAIT_MS = 5_000
-/** Time for the answer after the wait has ended. */
+/** Time allowed for the answer after the wait has ended. */
 const REPLY_GRACE_MS = 5_000
 const PAUSE_MS = 1_000
-/** Pause after a replica that has no AwaitWork; a rolling update may replace it at any time. */
+/** Pause after a call to a replica that has no AwaitWork; a rolling update may replace it at any time. */
 const UNIMPLEMENTED_PAUSE_MS = 30_000
 
 export interface AwaitWorkDeps {

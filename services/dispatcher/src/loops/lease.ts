@@ -23,7 +23,7 @@ import * as streams from '../store/streams.ts'
 const POLL_INTERVAL_MS = 1_000
 const MAX_LEASES = 256
 const LIST_TIMEOUT_MS = 2_000
-/** After this a lease is left to its replica, which may hang, and the next one is requested. */
+/** After this time the next lease is requested; the late one is left to its replica, which may hang. */
 const LEASE_WAIT_MS = 1_000
 const MAX_LATE_LEASES = 4
 
@@ -33,7 +33,7 @@ export interface LeaseDeps {
   workers: ConnectedWorkers
   queue: ReadyQueueView
   delivery: WorkDelivery
-  /** Runs after each round: the view of the ready queue is up to date. */
+  /** Called after each round: the view of the ready queue is up to date. */
   onPolled(): void
   log: Logger
 }
@@ -65,7 +65,7 @@ export function createLeaseLoop(deps: LeaseDeps): Loop {
     try {
       return await leaseOnce()
     } catch (error) {
-      // Not rethrown: the loop would back off, and work must flow within a second of the end of an outage.
+      // Not rethrown, because the loop would back off, and work must flow within a second after an outage.
       deps.log.warn({ err: error }, 'failed to lease work')
       return false
     }
@@ -109,11 +109,15 @@ async function leaseAssignments(deps: LeaseDeps, turn: Turn, ignoreLoad: boolean
   applyLoads(workers, result)
   if (!result.more) queue.markEmpty(exhaustedRequirements(offers, result.loads), version)
   delivery.send(result.leases)
-  // The candidates may all have been for full workers. Their loads are known now, so no retry for them.
+  // The candidates may all have been for full workers. Their loads are known now, so a retry would find
+  // none.
   return result.more && (ignoreLoad || result.leases.length > 0)
 }
 
-/** Requests leases; undefined if the answer takes longer than LEASE_WAIT_MS. Then it is delivered when it comes. */
+/**
+ * Requests leases; undefined if the answer takes longer than LEASE_WAIT_MS. A late answer is delivered when
+ * it arrives.
+ */
 async function requestLeases(
   { executions, delivery, log }: LeaseDeps,
   { late }: Turn,
@@ -135,7 +139,7 @@ async function requestLeases(
   return undefined
 }
 
-/** Reads the metrics of all workers here: the newest pong may have reached another dispatcher. */
+/** Reads the metrics of all workers connected here: the newest pong may have reached another dispatcher. */
 async function loadMetrics({ db, workers }: LeaseDeps): Promise<void> {
   const names = [...workers].map(({ name }) => name)
   for (const { name, metrics } of await streams.readMetrics(db, names)) {

@@ -6,11 +6,11 @@ import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { MAX_PENDING_RELEASES, markReleased, pendingReleases } from '../store/watch.ts'
 import type { Connection } from '../store/workers.ts'
 
-/** The tick wakes the loop each second while a release is pending; this covers a tick that fails. */
+/** The tick wakes the loop each second while a release is pending; this interval covers a tick that fails. */
 const PAUSE_MS = 30_000
 const CONCURRENCY = 8
 const REQUEUE_TIMEOUT_MS = 5_000
-/** Each Requeue call returns a portion of the work; a worker with more waits for the next round. */
+/** Each Requeue call returns a part of the work; a worker with more waits for the next round. */
 const MAX_PORTIONS = 20
 
 export interface ReleaseDeps {

@@ -26,7 +26,7 @@ export interface TickDeps {
   sessionLookup: SessionLookup
   registry: WorkerRegistrySync
   releases: Pick<Loop, 'wake'>
-  /** Runs after events were written to the outbox. */
+  /** Called after events were written to the outbox. */
   onOutboxWrite(): void
   heartbeat_ms: number
   /** `heartbeat_timeout` + `eviction_grace_period`. */
@@ -63,7 +63,7 @@ export function createTickLoop(deps: TickDeps, outage_ms: number): Loop {
     try {
       return await tickOnce()
     } catch (error) {
-      // Not rethrown: the loop would back off, and liveness must be checked each second.
+      // Not rethrown, because the loop would back off, and liveness must be checked every second.
       deps.log.warn({ err: error }, 'failed to run tick')
       return false
     }

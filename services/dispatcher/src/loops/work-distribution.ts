@@ -11,8 +11,8 @@ export interface WorkDistribution extends Pick<SignalDeps, 'wake' | 'onQueued'> 
 }
 
 /**
- * Starts the two loops that bring work to the workers connected here: the lease loop takes work that is
- * queued (loops/lease.ts), the long poll waits for work that is not queued yet (loops/await-work.ts).
+ * Starts the two loops that bring work to the workers connected here: the lease loop leases queued work
+ * (loops/lease.ts), and the long poll waits for work that is about to be created (loops/await-work.ts).
  */
 export function startWorkDistribution(deps: DistributionDeps): WorkDistribution {
   const waiting = createAwaitWorkLoop(deps)

@@ -80,7 +80,7 @@ export const evictDeparted = (tx: Tx, names: readonly string[]) =>
      where w.name = mine.name
     returning w.name, w.connection_generation, w.release_generation`)
 
-/** Leaves candidates to the eviction by silence. */
+/** Leaves the candidates to eviction by missing heartbeats. */
 export const leaveToTimeout = (tx: Tx, names: readonly string[]) =>
   tx.run(sql`
     update workers w set closed_generation = null

@@ -34,7 +34,7 @@ const LISTED_HOURS = 2
 /** SQL condition on a row `w` of `workers`: connected, or disconnected recently. */
 export const isListed = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
 
-/** Members of a registration that are no part of the worker. */
+/** Members of a registration that are not stored in the record. */
 type Terms = Pick<RegisterRequest, 'namespaces' | 'claims_by_delivery' | 'keeps_workflows'>
 
 /** Stores the record; returns the worker as stored. */

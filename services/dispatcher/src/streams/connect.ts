@@ -20,7 +20,7 @@ export interface ConnectDeps extends SignalDeps {
   gateways: GatewayWatch
   replica_id: string
   streamOptions: StreamOptions
-  /** Runs after a stream has ended, so that the disconnect is written without waiting for the tick. */
+  /** Called after a stream has ended, so that the disconnect is written without waiting for the tick. */
   onDisconnect(): void
 }
 
@@ -36,7 +36,7 @@ export const createStreamOpener =
 
     const { connection_generation } = row
     publishWorkerSignal(bus, name, { $case: 'superseded', value: { connection_generation } })
-    // The client may have gone while the row was written; without a stream no event would report it.
+    // The client may have gone while the row was written; no event of the stream would report that.
     if (response.destroyed) {
       deps.heartbeats.recordDisconnect({ name, connection_generation })
       deps.onDisconnect()

@@ -23,10 +23,10 @@ const RETRY = { 'Retry-After': 1 }
 /** Time that the stream of an ended session stays open: enough for its ping to be answered and refused. */
 const REJECTED_HOLD_MS = 3_000
 
-/** Far below the time after which a gateway takes this process for hung. */
+/** Far below the time after which a gateway considers this process hung. */
 const BEAT_MS = 250
 
-/** Id of the process of a gateway, on its worker streams and on its request for beats. */
+/** Process id of a gateway, sent with its worker streams and its request for beats. */
 const GATEWAY_HEADER = 'x-windlass-gateway'
 
 /** Opens the stream of a worker, or returns the reason why it cannot. */
@@ -36,8 +36,9 @@ export type OpenStream = (
 ) => Promise<'opened' | 'unknown_worker' | 'session_ended'>
 
 /**
- * Creates the listener for worker streams, from gateways only: `GET /workers/{name}/connect`, and
- * `/beats`, by which a gateway notices that this process hangs, and with POST the reverse.
+ * Creates the listener for worker streams, for gateways only. `GET /workers/{name}/connect` opens a stream.
+ * `GET /beats` lets a gateway notice that this process hangs, and `POST /beats` also lets this process
+ * notice that the gateway does.
  */
 export function createStreamServer(
   { open, gateways, identity }: StreamServerDeps,
@@ -102,7 +103,7 @@ async function handleRequest(
   if (outcome === 'session_ended') rejectEndedSession(response)
 }
 
-/** Sends a byte in each interval until the gateway closes the connection or this process stops. */
+/** Sends a byte at each interval until the gateway closes the connection or this process stops. */
 function sendBeats(response: ServerResponse, server: Server): void {
   response.writeHead(200, { 'Content-Type': 'text/plain' })
   response.write('.')

@@ -58,7 +58,7 @@ function listAffectedTimes(expression: string, { at, beforeMs, afterMs }: Transi
   return listTicks(clock, new Date(first - 1), new Date(end - 1), MAX_TIMES).map(toClockText)
 }
 
-/** Ticks of a clock change. In a gap: at its end. In a fold: all that occur in the repeated period. */
+/** Ticks of a clock change. In a gap: at its end. In a fold: all ticks in the repeated period. */
 function listFiringTimes(
   anchored: AnchoredRecurrence,
   { at, beforeMs, afterMs }: Transition,

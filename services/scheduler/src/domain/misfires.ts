@@ -7,15 +7,15 @@ export interface TickRange {
 }
 
 export interface MisfirePlan {
-  /** Nominal time of the tick to fire now. */
+  /** Nominal time of the tick that fires now. */
   fire: Date | undefined
   skipped: TickRange | undefined
   next: Date | undefined
 }
 
 /**
- * Plans a schedule whose tick `due` has come: the newest due tick fires if it is not older than the
- * catch-up window; those before it are skipped. Constant time, for one misfired tick and for 10^6.
+ * Plans a schedule whose tick `due` is due: the newest due tick fires if it is not older than the catch-up
+ * window, and those before it are skipped. Takes constant time, for one misfired tick and for 10^6.
  */
 export function planMisfires(
   anchored: AnchoredRecurrence,
@@ -32,7 +32,10 @@ export function planMisfires(
   return { fire: newest, skipped: ticksBefore(anchored, due, newest), next }
 }
 
-/** Ticks from `due` to before `end`, which a pause or a change prevents from firing; undefined if none. */
+/**
+ * Ticks from `due` to before `end`, which a pause or a change keeps from firing; undefined if there are
+ * none.
+ */
 export function ticksBefore(
   anchored: AnchoredRecurrence,
   due: Date,

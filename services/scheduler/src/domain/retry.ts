@@ -1,8 +1,8 @@
 const FIRST_MS = 1_000
 const LONGEST_MS = 30_000
 /**
- * Delay between the end of the catch-up window and giving up: no call of an attempt is still in
- * flight then.
+ * Time from the end of the catch-up window until a firing is given up: no call of an attempt is in flight
+ * after it.
  */
 const QUIET_MS = 60_000
 

@@ -3,7 +3,7 @@ import { unprocessable } from '@windlass/runtime/faults'
 const NAME = /^[^\p{C}\p{Zl}\p{Zp}/]{1,255}$/u
 const ID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
-/** Path segments of the API in the position of a name. */
+/** Path segments of the API that stand where a name does. */
 const RESERVED = new Set(['forecast'])
 
 /**
@@ -19,7 +19,7 @@ export function parseScheduleName(text: string): string {
   return name
 }
 
-/** Names for the declared schedule of a workflow, the preferred one first. */
+/** Names for the declared schedule of a workflow, in order of preference. */
 export const autoNames = (workflow_namespace: string, workflow_name: string) =>
   [`${workflow_name}_auto`, `${workflow_namespace}.${workflow_name}_auto`] as const
 

@@ -12,7 +12,7 @@ import type { SchedulerDeps } from './deps.ts'
 const RESOLVE_MS = 2_000
 const WITHOUT_ACCOUNT =
   'the schedule was created while authentication was off; update it or set run_as_service_account'
-/** The caller that chose the account could not be asked whether it may name it. */
+/** The caller that chose the account could not be checked for permission to name it. */
 const CHOSEN_ANONYMOUSLY =
   'the schedule was changed while authentication was off; update it to confirm its account'
 

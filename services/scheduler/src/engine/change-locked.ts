@@ -7,10 +7,7 @@ import { readClock, type ScheduleRow } from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { toAnchoredRecurrence } from './read-recurrence.ts'
 
-/**
- * Columns that follow from a configuration anchored at `now`; `next_run_at` is undefined if it
- * never fires.
- */
+/** Columns derived from a configuration anchored at `now`; `next_run_at` is undefined if it never fires. */
 export function toTiming(schedule_config: string, now: Date) {
   const recurrence = parseConfig(schedule_config)
   const next_run_at = nextTick({ recurrence, anchor: now }, now)

@@ -23,8 +23,8 @@ export const findInputProblem = (
   describeInputProblems(workflow.version, inputSchemas.findProblems(workflow, input))
 
 /**
- * Records for each schedule of a workflow whether its latest version accepts the input. Locks them
- * all in id order, so it comes before the caller locks one of them.
+ * Records for each schedule of a workflow whether its latest version accepts the input. Locks all of them
+ * in id order, so call it before locking any of them.
  */
 export async function recheckInputs(deps: SchedulerDeps, tx: Tx, latest: Workflow): Promise<void> {
   for (const row of await schedules.lockInputs(tx, latest.namespace, latest.name)) {

@@ -20,14 +20,14 @@ export interface SchedulerDeps {
   executions: Executions
   /** Undefined while authentication is off. */
   principals: Principals | undefined
-  /** Signs the account that an execution is started for. */
+  /** Signs the account for which an execution is started. */
   serviceIdentity: Pick<ServiceIdentity, 'signCaller'>
   inputSchemas: InputSchemaCache
   log: Logger
-  /** Most schedules of a principal and of a namespace; 0: no limit. */
+  /** Maximum number of schedules of a principal and of a namespace; 0: no limit. */
   quotas: Pick<Settings['quotas'], 'principal_schedules' | 'namespace_schedules'>
   /** Maximum age of a misfired tick that still fires, in milliseconds. */
   catchupMs: number
-  /** Runs due work now: a tick may have become due earlier than the loop expects. */
+  /** Runs due work now, because a tick may have become due earlier than the loop expects. */
   wake: () => void
 }

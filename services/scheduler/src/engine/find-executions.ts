@@ -4,8 +4,8 @@ import type { Executions } from './deps.ts'
 const GET_MS = 4_000
 
 /**
- * Returns the existing executions of these ids. Their payloads may exceed the message limit of one
- * response; a batch that fails for another reason than an outage is therefore split in halves.
+ * Returns the existing executions among these ids. Their payloads may exceed the message limit of one
+ * response, so a batch that fails for any reason but an outage is split in halves.
  */
 export async function findExecutions(
   executions: Executions,

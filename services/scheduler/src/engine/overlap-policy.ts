@@ -60,8 +60,8 @@ async function filterUnfinished(
 }
 
 /**
- * Repeated at each check of the queued tick, so a failed call needs no retry. A terminal execution
- * refuses it.
+ * Repeated at each check of the queued tick, so a failed call needs no retry. A terminal execution refuses
+ * the cancel.
  */
 async function cancel({ executions, log }: SchedulerDeps, running: UnfinishedTick[]) {
   const commands = running.map(

@@ -7,7 +7,7 @@ interface Owned {
   changed_by_issuer: string
 }
 
-/** The caller of a change, and whether it may name any account to run as. */
+/** The caller of a change, and whether it may name any account for a schedule to run as. */
 type Author = Caller & { may_name_accounts: boolean }
 
 export const changedBy = ({ subject, issuer }: Caller) => ({
@@ -19,15 +19,15 @@ export const changedBy = ({ subject, issuer }: Caller) => ({
 interface AccountChange {
   /** True if the change is to the input, the configuration or the overlap policy. */
   isEffective: boolean
-  /** The account that the change names; empty for none any more. */
+  /** The account that the change names; empty to remove the account. */
   named: string | undefined
   by: Author
 }
 
 /**
- * Named account of a schedule after a change. After an effective one the author must be the account or
- * be allowed to name it; otherwise there is none any more, and the schedule runs as the author. The
- * same holds for any change of a schedule that an anonymous caller changed last.
+ * Returns the named account of a schedule after a change. If the change has an effect, the author must be
+ * the account or be allowed to name it; otherwise the account is removed, and the schedule runs as the
+ * author. The same holds for any change of a schedule that an anonymous caller changed last.
  */
 export function accountAfter(
   { run_as_service_account: account, changed_by }: Owned,
@@ -40,7 +40,10 @@ export function accountAfter(
     : account
 }
 
-/** The schedule as the author may resume it: it runs as the author unless that may act as its owner. */
+/**
+ * Returns the schedule as the author may resume it: it runs as the author, unless the author may act as its
+ * owner.
+ */
 export function ownedAfterResume<T extends Owned>(row: T, by: Author): T {
   const { run_as_service_account: account, changed_by, changed_by_issuer } = row
   const isKept =

@@ -115,9 +115,9 @@ function isReadable(
 }
 
 /**
- * Binds the row to the latest version. `schedule_config` is given only if the declaration changed: then
- * it replaces what clients changed, input and account included. Otherwise a schedule that a client
- * changed keeps its owner: the uploader must not run an input that another principal set.
+ * Binds the row to the latest version. `schedule_config` is given only if the declaration changed; it then
+ * replaces what clients changed, including input and account. Otherwise a schedule that a client changed
+ * keeps its owner: the uploader must not run an input that another principal set.
  */
 async function bindToLatest(
   deps: SchedulerDeps,

@@ -2,7 +2,7 @@ import { unavailable } from '@windlass/runtime/faults'
 import { countByOwner, type Owner } from '../store/schedules.ts'
 import type { SchedulerDeps } from './deps.ts'
 
-/** Throws `unavailable` if the principal or the namespace has as many schedules as it may. */
+/** Throws `unavailable` if the principal or the namespace has reached its number of schedules. */
 export async function requireScheduleQuota(
   { db, quotas }: Pick<SchedulerDeps, 'db' | 'quotas'>,
   owner: Owner,

@@ -25,7 +25,7 @@ const RESOLVE_MS = 2_000
 const CALLS_AT_ONCE = 16
 const MAX_COMMANDS = 100
 const MAX_INPUT_BYTES = 8 * 1_048_576
-/** Refusals that are retried; every other one is an outcome. */
+/** Refusals that are retried; all others are outcomes. */
 const RETRIED_FAULTS = new Set(['unavailable', 'rate_limited'])
 
 /**
@@ -48,7 +48,7 @@ export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing
   const ready = allowed.filter(
     ({ firing }) => firing.overlap === 'allow' || (postponed && !waiting.has(firing)),
   )
-  // A failed batch may have failed because of one firing, so retried firings are sent alone.
+  // A failed batch may have failed because of a single firing, so retried firings are sent one by one.
   const sizeOf = ({ firing }: StartableTick) =>
     firing.attempts > 0 ? MAX_INPUT_BYTES : firing.input_bytes
   const limits = { sizeOf, maxSize: MAX_INPUT_BYTES, maxItems: MAX_COMMANDS }

@@ -3,8 +3,9 @@ import { beginTrace, recordError, traceparentOf } from '@windlass/runtime/tracin
 import type { Firing } from '../store/ticks.ts'
 
 /**
- * Begins the trace of the start of a tick, for the configured part of the ticks: the execution that it creates belongs
- * to it. A start that is repeated has a trace of its own, which is linked to that of the execution, if it has one.
+ * Begins the trace of starting a tick, for the configured fraction of the ticks; the execution that it
+ * creates belongs to the trace. A repeated start has a trace of its own, which is linked to that of the
+ * execution, if it has one.
  */
 export function traceTick({ schedule_id, execution_id, nominal_at, attempts }: Firing) {
   const span = beginTrace('start tick', {

@@ -23,7 +23,7 @@ const MAX_HOURS = 8_784
 const MAX_COUNT = 1_000
 const MAX_LISTED = 10_000
 const MAX_SCHEDULES = 1_000
-/** Ticks that one forecast may compute; bounds it to about a second. */
+/** Maximum number of ticks that one forecast computes, which bounds it to about a second. */
 const MAX_COMPUTED = 10_000
 /** Limit for each schedule, so that a frequent one does not displace the others. */
 const MAX_OF_ONE = 200

@@ -54,8 +54,8 @@ const isDue = sql`s.status = 'active' and not s.pending and s.next_run_at <= now
 const CANDIDATES = 8
 
 /**
- * Locks due schedules and skips those that another replica has locked. Ordered round-robin by owner,
- * so that thousands of schedules of one owner do not delay those of the others.
+ * Locks due schedules and skips those that another replica has locked. Ordered round-robin by owner, so
+ * that thousands of schedules of one owner do not delay those of other owners.
  */
 export const lockDue = (tx: Tx, limit: number) =>
   tx.rows<DueSchedule>(sql`

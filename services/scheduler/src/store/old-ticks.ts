@@ -12,8 +12,8 @@ interface Page {
 
 /**
  * Deletes old ticks of a page of schedules after `after`, and subtracts them from the number of ticks.
- * Ticks without an outcome stay, and so does the newest of each schedule. Schedules are locked before
- * ticks, as everywhere; locked ones are passed over.
+ * Ticks without an outcome stay, and so does the newest tick of each schedule. Schedules are locked before
+ * ticks, as everywhere; locked schedules are skipped.
  */
 export const deleteOldTicks = async (
   db: Queries,

@@ -18,7 +18,7 @@ export interface ScheduleRow {
   run_as_service_account: string | undefined
   changed_by: string
   changed_by_issuer: string
-  /** True if a client changed a declared schedule: new versions do not change its owner. */
+  /** True if a client changed a declared schedule; new versions then do not change its owner. */
   changed_by_client: boolean
   overlap: OverlapPolicy
   status: 'active' | 'paused'
@@ -68,7 +68,7 @@ const columns = sql`
   anchor_at, next_run_at, last_run_at, run_count, failure_count, tick_count, input_problem, created_at,
   updated_at`
 
-/** The database's clock: the only one that decides which ticks are due. */
+/** The time of the database's clock, which alone decides which ticks are due. */
 export async function readClock(db: Queries): Promise<Date> {
   const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
   return row?.now as Date
@@ -144,8 +144,8 @@ function isVisible(visible: Visibility) {
 }
 
 /**
- * Active schedules that will fire again, the next one first, as far as they are visible. Returns the
- * first `limit` and the total.
+ * Active schedules that will fire again and that the caller may see, the next one first. Returns the first
+ * `limit` of them and the total.
  */
 export async function listUpcoming(db: Queries, visible: Visibility, limit: number) {
   const matching = sql`
@@ -204,8 +204,8 @@ export interface ActiveInput {
 }
 
 /**
- * Inputs of those of these schedules that exist and are active now, each in one read with the account
- * that it belongs to.
+ * Reads the inputs of those of these schedules that exist and are active, each in one statement with the
+ * account that it belongs to.
  */
 export async function readActiveInputs(
   db: Queries,

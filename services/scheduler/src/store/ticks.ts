@@ -4,7 +4,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import type { UnfinishedTick } from '../domain/overlap.ts'
 import { accountColumns } from './account-columns.ts'
 
-/** A tick that an execution must be started for. */
+/** A tick for which an execution must be started. */
 export interface Firing {
   schedule_id: string
   nominal_at: Date
@@ -187,7 +187,7 @@ const checkFirstQueued = (tx: Tx, schedule_ids: string[]) =>
 
 interface EarlierTick extends UnfinishedTick {
   schedule_id: string
-  /** Nominal time of the tick after it that is being decided. */
+  /** Nominal time of the later tick that is being decided. */
   later_at: Date
 }
 
@@ -258,7 +258,7 @@ export const lockSchedule = (tx: Tx, execution_id: string) =>
       join schedule_ticks t on t.schedule_id = s.id and t.execution_id = ${execution_id}
        for update of s`)
 
-/** Counts an execution that ended FAILED, once: while its result is not stored. Its schedule is locked. */
+/** Counts an execution that ended FAILED, once, while its result is not stored. Its schedule is locked. */
 export const countFailure = (tx: Tx, execution_id: string) =>
   tx.run(sql`
     update schedules s set failure_count = s.failure_count + 1
