@@ -11,7 +11,7 @@ export class StatusError extends Error {
   readonly status: number
   /** The body as it came. */
   readonly body: string
-  /** Wait that the server asked for with Retry-After, in milliseconds; undefined: none. */
+  /** Wait that the server requested with Retry-After, in milliseconds; undefined: none. */
   readonly retryAfterMs: number | undefined
 
   constructor(status: number, body: string, retryAfter?: string | null) {
@@ -41,7 +41,7 @@ export class RequestTimeoutError extends Error {
   }
 }
 
-/** The answer breaks the API's promises: it is not JSON, is too large, or lacks a member. */
+/** The answer breaks the API's guarantees: it is not JSON, is too large, or lacks a member. */
 export class ResponseError extends Error {
   override readonly name = 'ResponseError'
 }

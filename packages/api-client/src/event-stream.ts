@@ -14,7 +14,7 @@ export interface ServerSentEvent {
 /** The API's largest frame is an execution with its input and output of 16 MiB each. */
 const MAX_EVENT_CHARS = 64 * 1_048_576
 
-/** Yields the events of a response; `onChunk` runs for each piece that arrives, comments included. */
+/** Yields the events of a response; `onChunk` is called for each piece that arrives, comments included. */
 export async function* toServerSentEvents(
   { body, headers }: Response,
   onChunk: () => void,
@@ -28,7 +28,7 @@ export async function* toServerSentEvents(
     maxBufferSize: MAX_EVENT_CHARS,
     onEvent: ({ event = 'message', id = '', data }) => events.push({ event, id, data }),
     onError: (error) => {
-      // Fields that the standard does not know are skipped, as it asks; only an endless one is fatal.
+      // Fields that the standard does not define are skipped, as it requires; only an endless one is fatal.
       if (error.type === 'max-buffer-size-exceeded') failure = error
     },
   })

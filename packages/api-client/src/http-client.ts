@@ -28,7 +28,7 @@ export interface ApiCaller {
   authorization: string | undefined
   /** Further headers of the request. */
   headers?: Record<string, string>
-  /** Aborts when the result is of no more use. */
+  /** Aborts when the result is no longer needed. */
   signal: AbortSignal
   /** Called with the headers of each answer, before its body is read. */
   onHeaders?: (headers: Headers) => void
@@ -44,7 +44,7 @@ export interface ApiClient {
 }
 
 const CALL_TIMEOUT_MS = 30_000
-/** The gateway sends a ping at least each 15 s. */
+/** The gateway sends a ping at least every 15 s. */
 const SILENCE_MS = 60_000
 const MAX_ANSWER_BYTES = 64 * 1_048_576
 const MAX_DEPTH = 1_000
@@ -52,7 +52,7 @@ const MAX_DEPTH = 1_000
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
 
-/** Error codes of Node for a connection that was not made or broke. */
+/** Error codes of Node for a connection that was not established or broke. */
 const CONNECTION_CODES = new Set([
   'ECONNREFUSED',
   'ECONNRESET',

@@ -16,7 +16,10 @@ export const serverOptions: Record<string, CommandOption> = {
 
 export type ApiCall = (request: ApiRequest) => Promise<string>
 
-/** Creates a function that calls the public API and returns the JSON text of the answer; throws Failure with a sentence. */
+/**
+ * Creates a function that calls the public API and returns the JSON text of the answer; throws Failure with
+ * a sentence for the user.
+ */
 export function createApiCall(parsed: ParsedArguments, context: CommandContext): ApiCall {
   const token = callerToken(context.env)
   const authorization = token === undefined ? undefined : `Bearer ${token}`

@@ -51,6 +51,6 @@ const readerOf = (filters: Filter[]) => (options: ParsedArguments['options']) =>
 export const filterOptions = optionsOf(FILTERS)
 export const pageOptions = optionsOf(PAGE)
 
-/** The filters that are given, by the parameter of the API. */
+/** Returns the filters that are given, by the parameter of the API. */
 export const filtersOf = readerOf(FILTERS)
 export const pageOf = readerOf(PAGE)

@@ -14,7 +14,10 @@ export async function readInput(argument: string | undefined): Promise<string> {
   return toPayload(argument ?? '')
 }
 
-/** Reads a text argument: `@file`, `-` for standard input, else the argument itself. One line end at the end is removed. */
+/**
+ * Reads a text argument: `@file`, `-` for standard input, else the argument itself. Removes one line break
+ * at the end.
+ */
 export async function readText(argument: string): Promise<string> {
   const piped = argument === '-' ? await text(process.stdin) : undefined
   const content = argument.startsWith('@') ? readBytes(argument.slice(1)).toString('utf8') : piped

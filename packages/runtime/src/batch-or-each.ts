@@ -3,8 +3,8 @@ import { Fault } from './faults.ts'
 export type Settled<R> = { value: R } | { error: unknown }
 
 /**
- * Sends all items as one batch and settles each. A batch that fails with an unexpected error is
- * retried item by item, so that one bad item fails alone; a Fault is the answer for all of them.
+ * Sends all items as one batch and settles each. If the batch fails with an unexpected error, the items are
+ * retried one by one, so that one bad item fails alone; a Fault is the answer for all of them.
  */
 export async function batchOrEach<T, R>(
   items: readonly T[],

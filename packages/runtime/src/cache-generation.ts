@@ -71,7 +71,10 @@ import type { Redis } from './redis/redis.ts'
 
 export type CacheName = 'auth' | 'catalog'
 
-/** How long a generation may be relied on, in milliseconds from the request for it. Each change waits as long. */
+/**
+ * Milliseconds, from the request for it, for which a generation may be relied on. Each change waits as
+ * long.
+ */
 export const GENERATION_LEASE_MS = 25
 
 /** Timers can fire a millisecond early, and the clocks of two hosts run at different rates. */
@@ -81,8 +84,8 @@ const keyOf = (name: CacheName) => `epoch:${name}`
 const newGeneration = () => randomBytes(12).toString('hex')
 
 /**
- * Reads the current generation; creates one if Redis has none, so that older entries are ignored.
- * Answers undefined while Redis is unavailable: then no cached entry may be used.
+ * Reads the current generation; creates one if Redis has none, so that older entries are ignored. Returns
+ * undefined while Redis is unavailable; then no cached entry may be used.
  */
 export async function readGeneration(redis: Redis, name: CacheName): Promise<string | undefined> {
   try {
@@ -96,10 +99,9 @@ export async function readGeneration(redis: Redis, name: CacheName): Promise<str
 }
 
 /**
- * Replaces the generation, so that cached entries of all replicas are ignored, and returns when no
- * replica relies on the old one. The owner calls it after its commit and before its answer. Throws
- * `unavailable` if Redis is: the change is committed, but the answer must not promise that it is
- * effective.
+ * Replaces the generation, so that cached entries of all replicas are ignored, and returns when no replica
+ * relies on the old one. The owner calls it after its commit and before its answer. Throws `unavailable` if
+ * Redis is unavailable: the change is committed, but the answer must not promise that it is effective.
  */
 export async function invalidateCaches(redis: Redis, name: CacheName): Promise<void> {
   try {
@@ -111,9 +113,9 @@ export async function invalidateCaches(redis: Redis, name: CacheName): Promise<v
 }
 
 /**
- * Marker table of an owner, in its own schema. Each row is a committed change after which the
- * generation may not be replaced yet. The statements are fragments, since names of tables and columns
- * differ between owners.
+ * Marker table of an owner, in its own schema. Each row is a committed change after which the generation
+ * may not be replaced yet. The statements are fragments, because names of tables and columns differ between
+ * owners.
  */
 export interface MarkerTable {
   cache: CacheName
@@ -147,11 +149,10 @@ export class CacheInvalidator {
   }
 
   /**
-   * Commits a change with a marker and replaces the generation before it returns.
-   *
-   * The invalidation also runs after a refusal. A repeated change finds nothing to change, although
-   * the first one may have committed and failed to reach Redis: its caller must not get an answer
-   * before that invalidation is done.
+   * Commits a change with a marker and replaces the generation before it returns. The invalidation also
+   * runs after a refusal: if the first attempt of a repeated change committed and failed to reach Redis,
+   * the repetition finds nothing to change, and its caller must not get an answer before the invalidation
+   * is done.
    */
   async commitAndInvalidate<T>(work: (tx: Tx) => Promise<T>): Promise<T> {
     const { db, markers, onCommit } = this.#deps
@@ -169,9 +170,9 @@ export class CacheInvalidator {
   }
 
   /**
-   * Replaces the generation if a committed change requires it: the caller's, or one whose process
-   * crashed or lost Redis after its commit. Throws `unavailable` if Redis cannot be reached: the
-   * markers stay, and no answer may claim that the caches are invalid.
+   * Replaces the generation if a committed change requires it: the caller's, or one whose process crashed
+   * or lost Redis after its commit. Throws `unavailable` if Redis cannot be reached: the markers stay, and
+   * no answer may claim that the caches are invalid.
    */
   async invalidatePending(): Promise<void> {
     const { db, redis, markers, log } = this.#deps
@@ -181,12 +182,13 @@ export class CacheInvalidator {
     )
     if (rows.length === 0) return
     await invalidateCaches(redis, cache)
-    // Exactly these: a marker that commits meanwhile stays, even if its key is lower.
+    // Deletes exactly these: a marker that commits in the meantime stays, even if its key is lower.
     const keys = rows.map((row) => row.key)
     try {
       await db.run(sql`delete from ${table} where ${key} = any(${keys})`)
     } catch (error) {
-      // The change is effective, so its answer does not depend on this: the sweeper deletes the markers.
+      // The change is already effective, so its answer does not depend on this: the sweeper deletes the
+      // markers.
       log.warn({ err: error, cache }, 'failed to delete invalidation markers')
     }
   }

@@ -36,7 +36,7 @@ const START_MS = 120_000
 const STOP_MS = 20_000
 const POLL_MS = 250
 const RUN_MS = 60_000
-/** Lines of a worker that an error shows. */
+/** Number of lines of a worker's output that an error shows. */
 const SHOWN_LINES = 20
 
 /** Sends a request of the public API as administrator and returns the JSON text of the answer. */
@@ -45,8 +45,8 @@ export interface AdminClient {
 }
 
 /**
- * A Windlass system in containers: stores, all services in one container, and a worker for each folder.
- * An engine must answer and have the images, or be able to fetch them.
+ * A Windlass system in containers: stores, all services in one container, and a worker for each folder. It
+ * needs a container engine that has the images or can pull them.
  */
 export class WindlassContainer {
   readonly #images: WindlassImages
@@ -66,8 +66,8 @@ export class WindlassContainer {
   }
 
   /**
-   * Starts everything and returns when the workers are online. What was started is removed if it fails; the error of a
-   * worker that ended has its last lines.
+   * Starts everything and returns when the workers are online. If the start fails, whatever was started is
+   * removed; the error for a worker that ended contains its last lines.
    */
   async start(): Promise<StartedWindlass> {
     const network = await new Network().start()
@@ -99,8 +99,8 @@ export class WindlassContainer {
         .withTmpFs({ '/var/lib/postgresql/data': 'rw' })
         .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
         .withNetworkAliases('postgres')
-        // The temporary server that initializes the database says so too. A health check would be run until
-        // the end, and each costs the engine tens of milliseconds of processor time.
+        // The temporary server that initializes the database prints the same line. A health check would run
+        // until the end, and each run costs the engine tens of milliseconds of processor time.
         .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2)),
       new GenericContainer(nats)
         .withCommand(['-js', '--user', NAME, '--pass', password])
@@ -144,7 +144,7 @@ export class WindlassContainer {
   }
 }
 
-/** A system that runs. */
+/** A running system. */
 export class StartedWindlass {
   /** Base URL of the API. */
   readonly url: string
@@ -223,7 +223,7 @@ async function registerWorkflows(client: AdminClient, folder: string): Promise<v
   }
 }
 
-/** Rejects with the last lines of a worker when its container ends, which its log shows first. */
+/** Rejects with the last lines of a worker's output when its container ends, as its log shows. */
 function endOf(worker: StartedTestContainer, folder: string): Promise<never> {
   const lines: string[] = []
   const ended = (async () => {

@@ -18,7 +18,7 @@ const INVALIDATE_INTERVAL_MS = 1_000
 /** Limits on the analysis of one source, in processor time and in real time of a busy machine. */
 const LIMITS = { maxCpuMs: 2_000, maxWallMs: 10_000 }
 
-/** Builds the service from the outside in; teardown releases everything in reverse order. */
+/** Builds the service, from its stores to its rpcs; teardown runs in reverse order. */
 export async function start(settings: Settings, runtime: Runtime, workerUrl?: URL) {
   const { log, teardown } = runtime
   const { catalog } = settings

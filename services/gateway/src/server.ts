@@ -45,10 +45,10 @@ import { openapi } from './route/openapi.ts'
 import { routes } from './routes/index.ts'
 import type { FlowClaims } from './routes/oidc-sign-in.ts'
 
-/** A second one keeps large bodies of one caller from delaying those of all others. */
+/** A second thread, so that large bodies of one caller do not delay those of all others. */
 const BODY_THREADS = 2
 
-/** Creates what the worker routes call at the dispatchers, and what confirms claims. */
+/** Creates the parts with which worker routes call the dispatcher, and the one that confirms claims. */
 function createWorkerClients(
   { services }: Settings,
   { clients, executions, serviceIdentity, log, teardown }: WorkerClientsDeps,
@@ -76,7 +76,7 @@ interface LiveOptions extends Pick<Runtime, 'log' | 'teardown'> {
   replies: Replies
 }
 
-/** Creates what requests wait for changes with. */
+/** Creates the subscriptions with which requests wait for changes. */
 function openLive({ bus, executions, replies, log, teardown }: LiveOptions) {
   const subscriptions = new ExecutionSubscriptions(bus, { executions, replies, log })
   teardown.add('subscriptions', () => subscriptions.stop())
@@ -93,7 +93,7 @@ async function openGatewayBus({ nats }: Settings, runtime: Runtime) {
   return bus
 }
 
-/** Builds the gateway from the outside in; it keeps no state that another replica would miss. */
+/** Builds the gateway; it keeps no state that another replica would miss. */
 export async function start(settings: Settings, runtime: Runtime, workerUrl?: URL) {
   const { log, teardown, readiness } = runtime
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
@@ -121,7 +121,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   const caches = createCaches(settings.workers, { ...clients, readAuth, readCatalog })
   const bodyThreads = new BodyThreads({ threads: BODY_THREADS, workerUrl })
   teardown.add('body threads', () => bodyThreads.stop())
-  // Each rule and handler names what it uses of these; the compiler checks that all of it is here.
+  // Each rule and handler names those of these that it uses; the compiler checks that none is missing.
   const deps = {
     ...clients,
     ...caches,
@@ -156,7 +156,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   return { http: http.port }
 }
 
-/** Memory that bodies of requests may take, as much for answers that are not read, and turns of slow reads. */
+/** Limits of the memory for request bodies and for unread answers, and the turns of expensive reads. */
 function limitsOf({ server }: Settings) {
   const limits = {
     maxBytes: server.max_body_bytes_in_flight,
@@ -173,13 +173,13 @@ function limitsOf({ server }: Settings) {
 const CONSOLE = new URL('./console/', import.meta.url)
 
 let document: ReturnType<typeof openapi> | undefined
-/** Built at its first request: that takes longer than the rest of the start. */
+/** Built at the first request for it, because that takes longer than the rest of the start. */
 const apiDocument = () => {
   document ??= openapi(routes)
   return document
 }
 
-/** Content for browsers: the document of the API, and the console. */
+/** Content for browsers: the API document, and the console. */
 const pagesOf = (settings: Settings, redis: Redis, log: Logger) => ({
   openapi: apiDocument,
   consoleFiles: settings.console.enabled

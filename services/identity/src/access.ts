@@ -79,7 +79,7 @@ export const audit: RpcAccess<typeof AuditService> = {
   list: allow('gateway'),
 }
 
-/** Each rpc concerns the saved views of its caller only. */
+/** Each rpc concerns only the saved views of its caller. */
 export const views: RpcAccess<typeof ViewsService> = {
   list: allowOnBehalfOf('gateway'),
   put: allowOnBehalfOf('gateway'),

@@ -43,7 +43,7 @@ const DELETE_INTERVAL_MS = 600_000
 const DELETE_SECRETS_INTERVAL_MS = 60_000
 const END_INTERVAL_MS = 5_000
 
-/** Builds the service from the outside in; teardown releases its parts in reverse order. */
+/** Builds the service, from its stores to its rpcs; teardown runs in reverse order. */
 export async function start(settings: Settings, runtime: Runtime) {
   const { log } = runtime
   requireAuthSecrets(settings, { log, secrets: USED_SECRETS })

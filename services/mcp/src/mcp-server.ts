@@ -44,7 +44,7 @@ const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean 
 const toSchema = (schema: z.ZodObject) =>
   z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as { type: 'object' }
 
-/** No member is required: a failure has `success` and `error` only, and a result may gain members. */
+/** No member is required: a failure has only `success` and `error`, and a result may gain members. */
 const toOutputSchema = ({ output }: Tool) =>
   toSchema(z.looseObject({ success: z.boolean(), error: z.string(), ...output }).partial())
 
@@ -81,7 +81,7 @@ export function createMcpServer(backend: Backend, authorizationOf: Authorization
   const info = { name: backend.name, version: VERSION }
   const server = new Server(info, { capabilities: { tools: {} } })
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
-    // The list has one page, so no cursor was ever given out.
+    // The list has one page, so the server never issued a cursor.
     if (params?.cursor !== undefined)
       throw new McpError(ErrorCode.InvalidParams, 'Invalid cursor: the list has one page')
     return { tools: list }

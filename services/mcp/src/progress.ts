@@ -10,9 +10,9 @@ export interface ProgressContext {
 }
 
 /**
- * Reports the seconds that a call has waited, at once and each 10 s, if the client asked for progress:
- * clients that restart their timeout with each report then wait for the result. There is no total,
- * because the duration of a workflow is unknown. Returns a function that stops the reports.
+ * Reports the seconds that a call has waited, at once and every 10 s, if the client asked for progress.
+ * Clients that restart their timeout at each report then wait for the result. There is no total, because
+ * the duration of a workflow is unknown. Returns a function that stops the reports.
  */
 export function startProgress(extra: ProgressContext): () => void {
   const progressToken = extra._meta?.progressToken
@@ -21,7 +21,7 @@ export function startProgress(extra: ProgressContext): () => void {
   const report = () => {
     const message = `waiting for the execution for ${progress} s`
     const params = { progressToken, progress, message }
-    // A client that has gone ends the call by its signal.
+    // A client that is gone ends the call by its signal.
     extra.sendNotification({ method: 'notifications/progress', params }).catch(() => {})
     progress += INTERVAL_MS / 1_000
   }

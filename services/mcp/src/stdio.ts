@@ -3,12 +3,15 @@ import { loadSettings } from '@windlass/runtime/config/load-settings'
 import type { MainOptions, Runtime } from '@windlass/runtime/process/main'
 import { type Backend, createMcpServer } from './mcp-server.ts'
 
-/** Over standard input and output: logs go to standard error, and the client that starts the process watches it. */
+/**
+ * Over standard input and output, logs go to standard error, and the client that started the process
+ * watches it.
+ */
 export function mainOptions(): MainOptions {
   try {
     return loadSettings().mcp.transport === 'stdio' ? { logFd: 2, hasAdminPort: false } : {}
   } catch {
-    // The start reports the error in the settings.
+    // The start of the transport reports errors in the settings.
     return {}
   }
 }

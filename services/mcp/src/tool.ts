@@ -21,7 +21,7 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   result(answer: string, args: Args<Shape>): string
   /** The error for a status that has a text of its own. */
   errors?: Partial<Record<400 | 404, (args: Args<Shape>, body: string) => string>>
-  /** The operation as a participle, for all other errors: `Error <doing>: <text>`. */
+  /** The operation as a gerund, for all other errors: `Error <doing>: <text>`. */
   doing: string
   /** A failed connection has an error text of its own. */
   reportsConnectionError?: true
@@ -33,6 +33,9 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
 
 type Args<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>
 
-/** Declares a tool: its functions have the types of its arguments, which the table of all tools does not. */
+/**
+ * Declares a tool: its functions have the types of its arguments, which the table of all tools does not
+ * have.
+ */
 export const defineTool = <Shape extends z.ZodRawShape>(tool: Tool<Shape>): Tool =>
   tool as unknown as Tool

@@ -6,7 +6,7 @@ import {
   type Span,
 } from '@windlass/runtime/tracing/tracing'
 
-/** `traceparent` of a call: of its `_meta`, which both transports have, else of the HTTP request. */
+/** `traceparent` of a call: from its `_meta`, which both transports have, else from the HTTP request. */
 export function traceparentOfCall(
   meta: Record<string, unknown> | undefined,
   headers: Record<string, unknown> | undefined,
@@ -16,8 +16,9 @@ export function traceparentOfCall(
 }
 
 /**
- * Runs a call of a tool in a span, below the client's `traceparent` if it is well-formed; without one the configured
- * part of the calls begins a trace. `run` gets the header for its requests to the API, which continue the trace.
+ * Runs a tool call in a span, below the client's `traceparent` if that is well-formed; without one, the
+ * configured fraction of the calls begins a trace. `run` gets the header for its requests to the API, which
+ * continue the trace.
  */
 export function traceTool<T>(
   tool: string,
@@ -32,7 +33,9 @@ export function traceTool<T>(
   })
 }
 
-/** Names the error of a call; a refusal by the API, or of arguments, does not make the span a failed one. */
+/**
+ * Records the error of a call; a refusal by the API, or of arguments, does not make the span a failed one.
+ */
 function recordFailure(span: Span, error: unknown): void {
   const name = error instanceof Error ? error.name : 'Error'
   span.setAttribute('error.type', error instanceof StatusError ? `${error.status}` : name)

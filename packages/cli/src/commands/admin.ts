@@ -6,7 +6,7 @@ import { projectFile, toDatabaseEnv } from '../project.ts'
 const program = (name: string, service = 'identity') =>
   fileURLToPath(projectFile(`services/${service}/dist/${name}.js`))
 
-/** Writes to the database directly, because at first no key exists for a call of the API. */
+/** Writes directly to the database, because no key for a call of the API exists at first. */
 export const adminCreateKey: Command = {
   words: 'admin create-key',
   args: ['subject?'],
@@ -28,7 +28,7 @@ export const adminCreateKey: Command = {
   },
 }
 
-/** Reads and writes the database directly: identity does not start before all are decided. */
+/** Reads and writes the database directly, because identity does not start before all objects are decided. */
 export const adminReviewAnonymous: Command = {
   words: 'admin review-anonymous',
   args: ['decision?', 'object?'],
@@ -45,7 +45,7 @@ export const adminReviewAnonymous: Command = {
   },
 }
 
-/** Changes the database directly, while no service runs. */
+/** Changes the database directly, because no service is running. */
 export const adminAfterRestore: Command = {
   words: 'admin after-restore',
   args: [],

@@ -5,7 +5,7 @@ import { projectFile, toDatabaseEnv } from '../project.ts'
 
 const program = fileURLToPath(projectFile('services/executions/dist/archive-tool.js'))
 
-/** Reads the archive directly: the executions are not in the database any more. */
+/** Reads the archive directly, because the executions are no longer in the database. */
 export const archiveShow: Command = {
   words: 'archive show',
   args: ['execution_id'],
@@ -14,7 +14,7 @@ export const archiveShow: Command = {
     execProgram(process.execPath, [program, 'show', '--', ...args], await toDatabaseEnv(env)),
 }
 
-/** Writes to the database directly, as retention does. */
+/** Writes directly to the database, as retention does. */
 export const archiveRestore: Command = {
   words: 'archive restore',
   args: ['execution_id?'],

@@ -79,7 +79,10 @@ async function exportNew(call: ApiCall, sink: AuditSink): Promise<readonly strin
   }
 }
 
-/** Deletes from the database directly: an administrator of the API cannot delete evidence. */
+/**
+ * Deletes directly from the database, because an administrator of the API must not be able to delete
+ * evidence.
+ */
 export const auditPrune: Command = {
   words: 'audit prune',
   args: ['checkpoint'],

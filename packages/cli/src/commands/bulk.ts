@@ -8,7 +8,7 @@ import { readInput } from '../input.ts'
 import { jsonOption, printJson } from '../output.ts'
 import { readCommand } from './read-command.ts'
 
-/** 10,000 executions are changed in some minutes. */
+/** Changing 10,000 executions takes some minutes. */
 const ACT_MS = 1_800_000
 
 export const executionBulk: Command = {

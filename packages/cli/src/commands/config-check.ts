@@ -26,7 +26,7 @@ export const configCheck: Command = {
   },
 }
 
-/** Checks that concern several settings or files; each service repeats those of its own at its start. */
+/** Checks that concern several settings or files; each service repeats those that concern it at its start. */
 async function findProblems(settings: Settings): Promise<string[]> {
   const { server, mcp } = settings
   const checks: (() => unknown)[] = [

@@ -23,7 +23,7 @@ export const mcp: Command = {
   },
 }
 
-/** The built service; in a clone that is not built its source, with the loader that runs this command. */
+/** The built service, or in a clone that is not built its source, with the loader that runs this command. */
 function findMcpProgram(): string[] {
   const [built, source] = ['dist/main.js', 'src/main.ts'].map((file) =>
     fileURLToPath(projectFile(`services/mcp/${file}`)),

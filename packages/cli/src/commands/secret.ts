@@ -29,7 +29,7 @@ function scopeMembers(options: ParsedArguments['options']): Record<string, strin
   }
 }
 
-/** `*` alone: every name, even where none is known. */
+/** `*` alone means every name, even where no name is known. */
 function patternsJson(text: string): string {
   const items = parseList(text)
   return items.length === 1 && items[0] === '*' ? 'null' : JSON.stringify(items)

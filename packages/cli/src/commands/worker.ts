@@ -42,6 +42,6 @@ async function findBootstrapToken(
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
 
-/** A worker gets its own options and no setting of the server: each may be a secret. */
+/** A worker gets only its own options and no setting of the server, because any of these may be a secret. */
 const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_(?!WORKER__)/i.test(name)))

@@ -10,7 +10,10 @@ const CHECK_TIMEOUT_MS = 3_000
 /** Requests within this time share a result, because the endpoint asks for no credential. */
 const REUSE_MS = 500
 
-/** Says if a process accepts work: it has started, does not stop, and what it cannot work without answers. */
+/**
+ * Reports if a process accepts work: it has started, is not stopping, and the dependencies that it needs
+ * respond.
+ */
 export class Readiness {
   readonly #checks = new Map<string, () => Promise<unknown>>()
   #state: 'starting' | 'serving' | 'stopping' = 'starting'

@@ -3,8 +3,8 @@ import { ConfigError } from './config-error.ts'
 import type { Settings } from './settings.ts'
 
 /**
- * Throws if authentication is off and this host is not loopback: everyone on the network could then
- * upload and run code. `setting` names the host in the error.
+ * Throws if authentication is off and this host is not loopback, because everyone on the network could then
+ * upload and run code. `setting` is the name of the host's setting in the error.
  */
 export function requireLoopbackIfAnonymous(
   { security, server }: Settings,

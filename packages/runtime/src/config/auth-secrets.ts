@@ -33,15 +33,15 @@ type SecretName = keyof typeof SECRETS
 export const MIN_BOOTSTRAP_CHARS = SECRETS['[svc.workers].bootstrap_token'].minChars
 
 interface Options {
-  /** Secrets that the caller uses: a service need not know the others. `npm start` checks all. */
+  /** Secrets that the caller uses: a service need not know the others. `npm start` checks all of them. */
   secrets?: readonly SecretName[]
   log?: { warn(fields: object, message: string): void }
 }
 
 /**
- * Throws if authentication is on and one of these secrets is required and unset, or guessable. While
- * authentication is off a guessable one is logged. Messages never contain a secret. Previous
- * encryption keys are not checked, so that a weak key can be replaced.
+ * Throws if authentication is on and one of these secrets is required but unset, or guessable. While
+ * authentication is off, a guessable one is logged. Messages never contain a secret. Previous encryption
+ * keys are not checked, so that a weak key can be replaced.
  */
 export function requireAuthSecrets(
   settings: Settings,

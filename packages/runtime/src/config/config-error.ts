@@ -1,4 +1,4 @@
-/** A mistake in the configuration. Its message is for the person who configures; a stack would not help. */
+/** A mistake in the configuration. Its message is for the operator; a stack would not help. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 }

@@ -13,7 +13,7 @@ export const consoleSettings = table({
   oidc: table({
     /** Lets people sign in at an OIDC issuer, with the authorization code flow. */
     enabled: flag.default(false),
-    /** Absent: that of [svc.security.auth.oidc]. */
+    /** Absent: the issuer in [svc.security.auth.oidc]. */
     issuer: z.string().default(''),
     client_id: z.string().default(''),
     /** Absent: a public client, which proves itself by PKCE alone. */

@@ -51,7 +51,7 @@ function nameOf(path: readonly string[], { file, variables }: ReadSettings): str
 
 const tableOf = (path: readonly string[]) => `[${['svc', ...path].join('.')}]`
 
-/** Returns the value at a path, or the one around it that is not a table. */
+/** Returns the value at a path, or the innermost value around it that is not a table. */
 function findGiven(tree: Tree, path: readonly string[]): { at: string[]; value: unknown } {
   const at: string[] = []
   let value: unknown = tree

@@ -5,8 +5,9 @@ import { dirname, join } from 'node:path'
 const SECRET_BYTES = 32
 
 /**
- * Reads a secret from a file of the home directory; creates the file at the first use, readable by
- * its owner only. When replicas create it at the same time, one succeeds and all answer its secret.
+ * Reads a secret from a file of the home directory; creates the file, readable only by its owner, at the
+ * first use. If several replicas create it at the same time, one succeeds and all of them return its
+ * secret.
  */
 export async function readOrCreateSecret(home: string, name: string): Promise<string> {
   const path = join(home, name)

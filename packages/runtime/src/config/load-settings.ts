@@ -5,24 +5,24 @@ import { describeProblem, type ReadSettings, type Tree } from './describe-proble
 import { Settings } from './settings.ts'
 
 const PREFIX = 'SVC_'
-/** Names that the contract gives outside of the prefix. */
+/** Names that the contract defines without the prefix. */
 const ALIASES: Record<string, string> = {
   MAX_WORKFLOW_UPLOAD_BYTES: 'SVC_CATALOG__MAX_WORKFLOW_UPLOAD_BYTES',
 }
-/** Options of workers, which check them themselves; `[svc.worker]` in the file. */
+/** Options of workers, which the workers check themselves; `[svc.worker]` in the file. */
 const WORKER_PREFIX = 'SVC_WORKER__'
-/** These steer the process itself and are no settings. */
+/** Variables that configure the process itself and are not settings. */
 const NOT_SETTINGS = new Set(['SVC_CONFIG', 'SVC_LOG_LEVEL', 'SVC_AUTH_TOKEN'])
 
 /**
- * All settings: defaults, then the `[svc]` table of the file named by SVC_CONFIG (else `svc.toml`
- * in the working directory), then variables such as SVC_WORKERS__REGISTER_RATE_LIMIT for
+ * Reads all settings: defaults, then the `[svc]` table of the file named by SVC_CONFIG (else `svc.toml` in
+ * the working directory), then variables such as SVC_WORKERS__REGISTER_RATE_LIMIT for
  * `[svc.workers].register_rate_limit`. An unknown key or a value out of range stops the start.
  */
 export const loadSettings = (env: NodeJS.ProcessEnv = process.env): Settings =>
   readSettings(env).settings
 
-/** The same, with what was read and where it came from. */
+/** The same, with the values that were read and where they came from. */
 export function readSettings(env: NodeJS.ProcessEnv): { settings: Settings; read: ReadSettings } {
   const file = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
   const tree = file ? readTable(file) : {}
@@ -33,7 +33,7 @@ export function readSettings(env: NodeJS.ProcessEnv): { settings: Settings; read
   throw new ConfigError(`invalid configuration: ${problems.join('; ')}`)
 }
 
-/** The same for programs without a log: prints what is wrong in one line and exits with 1. */
+/** The same for programs without a log: prints the problem in one line and exits with 1. */
 export function loadSettingsOrExit(): Settings {
   try {
     return loadSettings()
@@ -62,7 +62,10 @@ const isSetting = (name: string): boolean =>
   !name.toUpperCase().startsWith(WORKER_PREFIX) &&
   !NOT_SETTINGS.has(name)
 
-/** The token that a program started by a person calls the API with. No setting: it is not the server's. */
+/**
+ * The token with which a program that a person starts calls the API. It is not a setting, because it does
+ * not belong to the server.
+ */
 export const callerToken = (env: NodeJS.ProcessEnv = process.env): string | undefined =>
   env.SVC_AUTH_TOKEN?.trim() || undefined
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { expecting } from './expectations.ts'
 import { address, count, flag, number, seconds, table } from './setting-types.ts'
 
-/** More is a mistake, and would leave the range of a timestamp. */
+/** A larger number is a mistake and would exceed the range of a timestamp. */
 const MAX_DAYS = 36_500
 /** Timers of Node end at 2^31 ms. */
 const MAX_INTERVAL_SECONDS = 2_000_000
@@ -13,7 +13,7 @@ const days = expecting(
   number.pipe(z.number().nonnegative().max(MAX_DAYS)),
 )
 
-/** `name=days` between commas, as the environment has it. */
+/** `name=days`, separated by commas, as in an environment variable. */
 const PAIRS = /^\s*(?:[^=,]+=[^=,]*(?:,|$))*\s*$/
 
 /** Days by name: a table in the file, `name=days, …` or a JSON object in the environment. */
@@ -54,10 +54,15 @@ export const retention = table({
   enabled: flag.default(false),
   /** Age of a finished execution, since its end, at which it is deleted with its log and its approvals. */
   retention_days: days.default(30),
-  /** Instead of `retention_days`, by namespace; and by `namespace/name` of a workflow, which wins. */
+  /**
+   * Used instead of `retention_days`, by namespace and by workflow (`namespace/name`), which takes
+   * precedence.
+   */
   namespaces: daysByName,
   workflows: daysByName,
-  /** Finished executions in total; the oldest are deleted first, whatever their age. 0: any number. */
+  /**
+   * Maximum number of finished executions; the oldest are deleted first, whatever their age. 0: any number.
+   */
   max_executions: count.default(0),
   /** Age at which the log of a finished execution is deleted, except for its last event. 0: with the execution. */
   log_days: days.default(0),

@@ -1,11 +1,13 @@
-/** 24 random digits have fewer distinct ones with a probability below 1 in 10,000. */
+/**
+ * Fewer than this many distinct characters occur in 24 random digits with a probability below 1 in 10,000.
+ */
 const MIN_DISTINCT_CHARS = 6
 const MAX_SEQUENCE_SHARE = 0.5
 
 /**
- * Returns what makes a secret guessable, undefined if nothing obvious does: it is short, repeats
- * itself, has few distinct characters, or counts through an alphabet. Recognizes mistakes, not bad
- * randomness.
+ * Returns what makes a secret guessable; undefined if nothing obvious does. A secret is guessable if it is
+ * short, repeats itself, has few distinct characters, or counts through an alphabet. Recognizes mistakes,
+ * not bad randomness.
  */
 export function findWeakness(secret: string, minChars: number): string | undefined {
   const { length } = secret
@@ -17,7 +19,7 @@ export function findWeakness(secret: string, minChars: number): string | undefin
   return undefined
 }
 
-/** Length of the shortest text whose repetition, cut off at the end, is this text. */
+/** Length of the shortest text whose repetition, cut off at the end, gives this text. */
 function periodOf(text: string): number {
   for (let period = 1; period < text.length; period++)
     if (text.startsWith(text.slice(period))) return period

@@ -17,10 +17,10 @@ export const seconds = expecting(
 export const count = expecting('a whole number from 0', number.pipe(z.int().nonnegative()))
 export const port = expecting('a port from 0 to 65535', number.pipe(z.int().min(0).max(65_535)))
 const texts = z.array(z.string())
-/** Looks like an array, and not like an address such as `[::1]:20101`. */
+/** True for text that looks like an array and not like an address such as `[::1]:20101`. */
 const ARRAY = /^\s*\[\s*(?:["'\]]|$)/
 
-/** In the environment as in a file, or without brackets and quotes, between commas. */
+/** A list in the form of the file, or separated by commas without brackets and quotes. */
 export const list = z.union([texts, z.string()]).transform((given, context) => {
   if (typeof given !== 'string') return given
   if (!ARRAY.test(given)) return itemsOf(given)
@@ -57,7 +57,7 @@ const host = z
   )
 export const hosts = list.pipe(z.array(host)).default([])
 
-/** The address of a server: scheme, host, port, and a path below which it is served. */
+/** The address of a server: scheme, host, port, and the path below which it is served. */
 export const address = z
   .string()
   .refine(
@@ -82,6 +82,6 @@ export const file = z.string().min(1).optional()
 
 export const MEBIBYTE = 1_048_576
 
-/** A table of settings: every key has a default, and an unknown one is refused. */
+/** A table of settings: every key has a default, and an unknown key is refused. */
 export const table = <Shape extends z.ZodRawShape>(shape: Shape) =>
   z.strictObject(shape).prefault({} as never)

@@ -24,7 +24,10 @@ const server = table({
   port: port.default(8000),
   max_body_bytes: count.default(16 * MEBIBYTE),
   max_json_depth: count.default(512),
-  /** Request bodies that a gateway receives and passes on at the same time: all, and those of one principal. */
+  /**
+   * Maximum bytes of request bodies that a gateway receives and passes on at the same time: in total, and
+   * for each principal.
+   */
   max_body_bytes_in_flight: count.default(256 * MEBIBYTE),
   max_principal_body_bytes_in_flight: count.default(128 * MEBIBYTE),
   /** Limits of slow requests; a body must arrive within its timeout, and not slower than the rate (bytes a second). */
@@ -33,9 +36,12 @@ const server = table({
   min_body_rate: count.default(1_024),
   /** Connections of one client address that have not sent an authorized request; 0 for no limit. */
   max_pending_connections: count.default(1_024),
-  /** How many proxies in front of the gateway may be believed about the client's address. */
+  /** Number of trusted proxies in front of the gateway, for the client's address. */
   trusted_proxies: count.default(0),
-  /** Address at which browsers reach the gateway, if it differs from `host` and `port`; its path is that of a proxy. */
+  /**
+   * Address at which browsers reach the gateway, if it differs from `host` and `port`; its path is that of
+   * a proxy.
+   */
   public_url: address.optional(),
   /** Values of the Host header that are accepted in addition to loopback, `host` and the host of `public_url`. */
   allowed_hosts: hosts,
@@ -49,7 +55,7 @@ const server = table({
    * or those whose names begin with such a name and `-`, `.` or `_`.
    */
   client_cert_names: z.enum(['any', 'equal', 'prefix']).default('any'),
-  /** Permits gateway and MCP to listen beyond loopback while authentication is off. */
+  /** Permits gateway and MCP server to listen beyond loopback while authentication is off. */
   allow_anonymous_network: flag.default(false),
 })
 
@@ -62,7 +68,7 @@ const listen = table({
 /** Keys with which services authenticate each other (ADR 12). */
 const rpc = table({
   secret: z.string().min(16).optional(),
-  /** Instead: the keys that this service shares with each of the others, and no more. */
+  /** Instead of the secret: the keys that this service shares with each other service, and no others. */
   keys: list.default([]),
   tls_ca: file,
   tls_cert: file,
@@ -118,7 +124,7 @@ const quotas = table({
   /** Inputs of queued executions, in bytes as stored. */
   principal_queued_bytes: count.default(8_192 * MEBIBYTE),
   namespace_queued_bytes: count.default(0),
-  /** Executions in a chain of nested runs, without the outermost one. */
+  /** Maximum number of executions in a chain of nested runs, without the outermost one. */
   max_nesting: count.default(32),
 })
 
@@ -134,7 +140,7 @@ const executions = table({
 const security = table({
   execution_token_secret: z.string().min(1).optional(),
   execution_token_ttl: seconds.default(86_400),
-  /** Patterns with `*`: here the starter of an execution decides none of its approvals. */
+  /** Patterns with `*`; in these namespaces the starter of an execution decides none of its approvals. */
   protected_namespaces: list.default([]),
   /** Secrets and configs that a running workflow may use; unset: by the age of the installation. */
   secrets: z.enum(['declared', 'scoped', 'uploader']).optional(),
@@ -151,7 +157,7 @@ const security = table({
       issuer: z.string().default(''),
       audience: z.string().default(''),
       default_user_roles: list.optional(),
-      /** Further hosts from which the issuer's keys may be read. */
+      /** Other hosts from which the issuer's keys may be read. */
       jwks_hosts: list.default([]),
       jwks_cache_ttl: seconds.default(3600),
       clock_skew: expecting(
@@ -172,7 +178,7 @@ const security = table({
   }),
   encryption: table({
     encryption_key: z.string().min(1).optional(),
-    /** Read with, never written with: while keys are rotated. */
+    /** Used only to decrypt, during the rotation of keys. */
     previous_keys: list.pipe(z.array(z.string().min(1)).max(8)).default([]),
   }),
 })
@@ -182,7 +188,7 @@ const security = table({
  * SVC_<TABLE>__<KEY> in the environment. Times are in seconds.
  */
 export const Settings = table({
-  /** Holds what the server makes for itself, such as the bootstrap token. */
+  /** Contains what the server creates for itself, such as the bootstrap token. */
   home: z.string().default('.windlass/home'),
   server,
   listen,
@@ -198,7 +204,7 @@ export const Settings = table({
   }),
   nats: table({
     url: z.string().default('nats://127.0.0.1:4222'),
-    /** Before every subject, for systems that share a server. */
+    /** Prefix of every subject, for systems that share a server. */
     prefix: z
       .string()
       .regex(/^[A-Za-z0-9_-]*$/, 'must hold letters, digits, _ and - only')
@@ -219,7 +225,7 @@ export const Settings = table({
   }),
   catalog: table({
     max_workflow_upload_bytes: count.default(MEBIBYTE),
-    /** Modules whose `workflow` and `task` decorators count. */
+    /** Modules whose `workflow` and `task` decorators are recognized. */
     sdk_modules: list.default(['windlass', 'flux']),
   }),
   workers,

@@ -4,8 +4,8 @@ import { isIP, isIPv6, type Socket } from 'node:net'
 type Received = Pick<IncomingMessage, 'socket' | 'headers'>
 
 /**
- * Returns the address of the client as the last of `trustedProxies` hops wrote it into X-Forwarded-
- * For; no other header counts.
+ * Returns the address of the client as the last of `trustedProxies` hops wrote it into X-Forwarded-For; no
+ * other header counts.
  */
 export function exactClientAddress({ socket, headers }: Received, trustedProxies: number): string {
   const direct = socket.remoteAddress ?? ''
@@ -15,7 +15,7 @@ export function exactClientAddress({ socket, headers }: Received, trustedProxies
   return isIP(address) ? address : direct
 }
 
-/** The same, with an IPv6 address reduced to its /64 network, since a client has all of it. */
+/** The same, with an IPv6 address reduced to its /64 network, because a client can use all of it. */
 export const clientAddress = (request: Received, trustedProxies: number): string =>
   trustedProxies === 0
     ? peerNetwork(request.socket)

@@ -38,7 +38,7 @@ export interface HttpServerOptions {
   readiness?: Pick<Readiness, 'add'>
   /** False if `onRequest` checks it. */
   requireHostHeader?: boolean
-  /** `onAuthorized` must be called when the client has shown a right to be served. */
+  /** `onAuthorized` must be called when the client has proved a right to be served. */
   onRequest(req: IncomingMessage, res: ServerResponse, onAuthorized: () => void): void
   onExpectation?: ((req: IncomingMessage, res: ServerResponse) => void) | undefined
 }
@@ -50,7 +50,9 @@ export interface StopOptions {
   onDrain?: () => void
 }
 
-/** Connections of one listener, from the accept to their end; http-server.ts says what is promised. */
+/**
+ * Connections of one listener, from their acceptance to their end; http-server.ts says what is guaranteed.
+ */
 export class Connections {
   readonly #server: Server | TlsServer
   readonly #options: HttpServerOptions
@@ -102,7 +104,7 @@ export class Connections {
     const forceCloseTimer = setTimeout(() => this.#closeAll(), drainMs)
     let closeIdle: NodeJS.Timeout | undefined
     const graceTimer = setTimeout(() => {
-      // Behind TLS the handshake has been read, too.
+      // Behind TLS, the handshake has been read, too.
       for (const socket of this.#unused)
         if (socket.bytesRead === 0 || this.#options.tls) socket.destroy()
       this.#server.closeIdleConnections()
@@ -139,7 +141,7 @@ export class Connections {
     else this.#refuse(socket, 503)
   }
 
-  /** After the handshake Node reports requests with the TLS socket in place of that of the connection. */
+  /** After the handshake Node reports requests with the TLS socket instead of the connection's socket. */
   #onSecure(secure: Socket): void {
     const socket = this.#handshakes.get(peerOf(secure))
     if (!socket) return
@@ -180,7 +182,7 @@ export class Connections {
     })
   }
 
-  /** Answers in the format of this API and closes; a response whose headers are sent is cut off. */
+  /** Answers in the format of this API and closes; a response whose headers were already sent is cut off. */
   #refuse(socket: Socket, status: number): void {
     this.#refused.add(socket)
     if (!socket.writable || this.#responses.get(socket)?.headersSent) return void socket.destroy()

@@ -8,10 +8,10 @@ const DEFAULTS = [
 ] as const
 
 /**
- * Makes a response one that is not sniffed and not stored, unless its route says otherwise. The two
- * headers join a list of headers when it is sent: set in advance with `setHeader`, they would make
- * Node merge the list with them, which takes longer than all else of a small response. A member of
- * the response, not a subclass, because Express replaces the prototype.
+ * Adds headers that forbid sniffing and storing the response, unless its route says otherwise. The two
+ * headers join a list of headers when that is sent: with `setHeader` beforehand, Node would merge the list
+ * with them, which takes longer than everything else in a small response. A member of the response and not
+ * a subclass, because Express replaces the prototype.
  */
 export function addDefaultHeaders(res: ServerResponse): void {
   res.writeHead = writeHead as typeof res.writeHead

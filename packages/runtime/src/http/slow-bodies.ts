@@ -5,7 +5,7 @@ interface Progress {
   bytes: number
 }
 
-/** Progress of a body that no check has seen yet: most bodies end before. */
+/** Progress of a body that no check has seen yet: most bodies end before a check. */
 const UNSEEN: Progress = { since: Number.NaN, bytes: 0 }
 
 export interface SlowBodyOptions {

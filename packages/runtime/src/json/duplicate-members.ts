@@ -11,14 +11,14 @@ const CLOSE_ARRAY = 0x5d
 interface Level {
   names: Set<string> | undefined
   at: string | number
-  /** The next string is a name. */
+  /** True: the next string is a name. */
   isBeforeName: boolean
 }
 
 /**
- * Finds the first member that an object of a checked text has twice; undefined if there is none. The
- * members of the outermost object that are named in `payloads` may hold anything. Takes linear time
- * and no recursion.
+ * Finds the first member that an object of a checked text contains twice; undefined if there is none. The
+ * members of the outermost object that are named in `payloads` may contain anything. Takes linear time and
+ * no recursion.
  */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: a scanner is one state machine, clearer in one piece.
 export function findDuplicateMember(

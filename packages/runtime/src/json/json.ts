@@ -1,6 +1,6 @@
 /**
- * JSON (RFC 8259) as text: checked and cut, never rebuilt, so that 2^53+1, key order, duplicate
- * keys, lone surrogates and `__proto__` arrive as they were sent. Nothing here makes values.
+ * JSON (RFC 8259) as text: checked and sliced, never rebuilt, so that 2^53+1, key order, duplicate keys,
+ * lone surrogates and `__proto__` arrive as they were sent. Nothing here creates values.
  */
 
 /**

@@ -7,7 +7,7 @@ import { bindMeter } from './instruments.ts'
 export interface Exposition {
   /** Answers a request with all metrics of the process in the text format of Prometheus. */
   write(req: IncomingMessage, res: ServerResponse): void
-  /** Instruments record nothing from then on. */
+  /** Stops: instruments record nothing from then on. */
   stop(): Promise<void>
 }
 

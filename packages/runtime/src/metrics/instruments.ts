@@ -33,7 +33,7 @@ export function bindMeter(bound: Meter | undefined): void {
   for (const instrument of declared.values()) instrument.bind(bound)
 }
 
-/** Something declared that a meter can be given to. */
+/** A declared instrument, which can be given a meter. */
 interface Instrument {
   readonly declaration: Declaration
   bind(meter: Meter | undefined): void
@@ -60,7 +60,7 @@ interface Series {
 /**
  * A number that only grows while the process lives; its name ends in `_total`. It counts here and is read
  * when metrics are collected: the SDK's own counter sorts and serialises the labels at each addition, which
- * costs some 4 µs in place of 0.4 µs (2026-11-23), several times for each request.
+ * takes about 4 µs instead of 0.4 µs (2026-11-23), several times for each request.
  */
 export class Counter<L extends string = never> implements Instrument {
   readonly declaration: Declaration
@@ -116,9 +116,9 @@ type Observer<L extends string> = (report: Report<L>) => unknown
 type Merge = 'sum' | 'last'
 
 /**
- * A value that is read when metrics are collected: a gauge, or a counter that something else keeps. Reports
- * of several observers with the same labels add up, as those of two pools of connections; with `merge:
- * 'last'` one of them counts, as for a clock that each of them reads.
+ * A value that is read when metrics are collected: a gauge, or a counter that is kept elsewhere. Reports of
+ * several observers with the same labels add up, such as those of two connection pools; with `merge:
+ * 'last'` only one of them counts, for example for a clock that each of them reads.
  */
 export class Observed<L extends string = never> implements Instrument {
   readonly declaration: Declaration

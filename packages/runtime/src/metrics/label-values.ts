@@ -2,8 +2,8 @@
 export const OVERFLOW = '_other'
 
 /**
- * Bounds the values of a label that users choose, such as names of workflows: the first `max` values are
- * kept, all later ones share one series. Each value costs a series in every replica and in Prometheus.
+ * Limits the values of a label that users choose, such as names of workflows: the first `max` values are
+ * kept, and all later ones share one series. Each value costs a series in every replica and in Prometheus.
  */
 export class LabelValues {
   readonly #max: number

@@ -2,21 +2,21 @@ import { createHistogram, performance } from 'node:perf_hooks'
 
 const BUSY_INTERVAL_MS = 100
 const IDLE_INTERVAL_MS = 1_000
-/** Part of the time in which the event loop is active, below which a process counts as idle. */
+/** Fraction of time with an active event loop below which a process counts as idle. */
 const IDLE_UTILIZATION = 0.05
 const NS_PER_MS = 1e6
 
 export interface LoopDelay {
-  /** Returns the delay in ms that this part of the measurements since the last `reset` did not exceed. */
+  /** Returns the delay in ms that this fraction of the measurements since the last `reset` did not exceed. */
   quantile(part: number): number
   reset(): void
   stop(): void
 }
 
 /**
- * Measures by how much timers are late, ten times a second. Each measurement wakes the process, and
- * the wake-ups of `monitorEventLoopDelay` were most of those of an idle one; so while the event loop is
- * idle, it measures once a second.
+ * Measures how late timers are, ten times a second. Each measurement wakes the process, and the wake-ups of
+ * `monitorEventLoopDelay` were most of those of an idle process; so it measures once a second while the
+ * event loop is idle.
  */
 export function measureLoopDelay(): LoopDelay {
   const histogram = createHistogram()

@@ -21,7 +21,8 @@ export function publishBestEffort(
   try {
     connection?.publish(subject, bytes, headers && { headers })
   } catch {
-    // Connection closing or message too large: a best-effort message may be lost, polling covers it.
+    // The connection is closing or the message is too large: a best-effort message may be lost, and polling
+    // covers it.
   }
 }
 

@@ -28,8 +28,8 @@ export const scopeOf = (prefix: string, replicas: number): StreamScope =>
     : { root: '', stream: 'EVENTS', replicas }
 
 /**
- * Creates the stream of events if it is missing. One with another configuration is used as it is: the number
- * of copies is changed by an operator, while services with the old and the new number run.
+ * Creates the stream of events if it is missing. A stream with another configuration is used unchanged: an
+ * operator changes the number of copies while services with the old and the new number run.
  */
 export async function assertStream(
   connection: NatsConnection,

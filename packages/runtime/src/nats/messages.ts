@@ -63,7 +63,7 @@ export class ColocatedMessages implements Messages {
       hearLocally(message.data, message.subject)
     })
     return {
-      // Other processes are the exception: for a message of theirs that is missed there is the poll.
+      // Messages of other processes are rare; a poll covers one that is missed.
       confirmed: async () => {},
       stop() {
         stop()

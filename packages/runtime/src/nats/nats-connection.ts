@@ -10,7 +10,7 @@ import type { Logger } from 'pino'
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { waitAtMost } from '../timeout.ts'
 
-/** A starting process waits this long for NATS, then starts without it: polling replaces its messages. */
+/** A starting process waits this long for NATS, then starts without it; polling replaces its messages. */
 const START_WAIT_MS = 3_000
 const CONNECT_MS = 20_000
 const RECONNECT_MS = 250
@@ -130,7 +130,9 @@ export async function openNatsConnection(
   }
 }
 
-/** True if the server rejected the credentials. nats.js reports a login that timed out with the same class. */
+/**
+ * True if the server rejected the credentials. nats.js reports a login that timed out with the same class.
+ */
 const isRefusal = (error: unknown) =>
   error instanceof AuthorizationError && /authorization violation/i.test(error.message)
 
@@ -145,8 +147,8 @@ async function watch(connection: NatsConnection, onChange: (isUp: boolean) => vo
 const SCHEMES = ['nats:', 'tls:']
 
 /**
- * Splits a URL for nats.js, which takes credentials and TLS apart from addresses. Commas separate
- * servers. A `tls:` URL requires TLS of the server, so that a connection is never silently in clear.
+ * Splits a URL for nats.js, which takes credentials and TLS separately from addresses. Commas separate
+ * servers. A `tls:` URL requires TLS from the server, so that a connection is never silently unencrypted.
  */
 function endpointOf(url: string, { tls_ca, tls_cert, tls_key }: NatsTls): NatsOptions {
   const urls = url.split(',').map((one) => new URL(one))

@@ -20,10 +20,10 @@ import { startSharedInterval } from '../process/shared-interval.ts'
 
 /** Time between two requests. */
 const PROBE_INTERVAL_MS = 1_000
-/** NATS refuses at once; a request without an answer for this time was delivered. */
+/** NATS refuses at once; a request without an answer within this time was delivered. */
 const ANSWER_MS = 250
 
-/** The subject by which subscribers of a subject are found. `$` is in no name of the product. */
+/** The subject on which subscribers of a subject are found. No name of the product contains `$`. */
 export function presenceSubjectOf(subject: string): string {
   if (!subject.startsWith('executions.')) return 'workers.$present'
   return subject.endsWith('.progress')

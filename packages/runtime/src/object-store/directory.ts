@@ -6,7 +6,7 @@ import type { ObjectStore } from './object-store.ts'
 /** Suffix of files that are being written. */
 const PARTIAL = '.partial'
 
-/** Objects as files below a directory, readable by the own user only. */
+/** Stores objects as files below a directory, readable only by the user of the process. */
 export function openDirectory(root: string): ObjectStore {
   const fileOf = (name: string) => path.join(root, ...name.split('/'))
   return {
@@ -57,7 +57,7 @@ async function writeDurably(file: string, content: Buffer): Promise<void> {
   }
 }
 
-/** A name in a folder is durable after the folder is. */
+/** A name in a folder is durable only after the folder is. */
 async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

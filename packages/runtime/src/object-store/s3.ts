@@ -5,8 +5,8 @@ const CONNECT_MS = 5_000
 const REQUEST_MS = 60_000
 
 /**
- * Objects in a bucket of S3 or of a compatible server (`endpoint`, then with the bucket in the path).
- * Without keys in the settings the client looks for those of its environment.
+ * Stores objects in a bucket of S3 or of a compatible server (`endpoint`, then with the bucket in the
+ * path). Without keys in the settings the client looks for keys in its environment.
  */
 export async function openS3(settings: ObjectStoreSettings): Promise<ObjectStore> {
   const s3 = await import('@aws-sdk/client-s3')

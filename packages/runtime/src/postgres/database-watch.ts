@@ -9,10 +9,10 @@ const READ_ONLY_TEXT =
   'PostgreSQL accepts no writes: it is a standby, or default_transaction_read_only is on'
 /** Time after which writes are tried again: no statement says whether there is space. */
 const FULL_MS = 10_000
-/** Service tokens tolerate an hour, but the times that people read come from both clocks. */
+/** Service tokens tolerate an hour, but people read times from both clocks. */
 const MAX_OFFSET_S = 60
 
-/** State of the server, from the one statement of a check. */
+/** State of the server, read by the one statement of a check. */
 export interface ServerState {
   is_read_only: boolean
   /** Seconds since 1970. */
@@ -20,8 +20,8 @@ export interface ServerState {
 }
 
 /**
- * Watches what a service cannot repair and cannot work with, although the database answers: a full disk, a server
- * that accepts no writes, and a clock that is more than a minute off.
+ * Watches for conditions that a service cannot repair and cannot work with, although the database responds:
+ * a full disk, a server that accepts no writes, and a clock that is more than a minute off.
  */
 export class DatabaseWatch {
   readonly #readOnly: Problem
@@ -45,7 +45,7 @@ export class DatabaseWatch {
   /** Notes the error of a statement. */
   onError(error: unknown): void {
     const { code } = error as { code?: unknown }
-    // Also of a URL with several hosts of which none accepts writes.
+    // Includes a URL with several hosts, none of which accepts writes.
     if (code === READ_ONLY) this.#readOnly.set(READ_ONLY_TEXT)
     if (code !== DISK_FULL) return
     this.#fullUntilMs = performance.now() + FULL_MS
@@ -54,7 +54,7 @@ export class DatabaseWatch {
     )
   }
 
-  /** Judges the state that `read` answers. Rejects if it cannot be read, or while there is a problem. */
+  /** Evaluates the state that `read` returns. Rejects if it cannot be read, or while there is a problem. */
   async check(read: () => Promise<ServerState | undefined>): Promise<void> {
     const askedMs = this.#nowMs()
     const state = await read()

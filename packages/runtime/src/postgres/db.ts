@@ -12,7 +12,7 @@ declare const open: unique symbol
 export interface Queries {
   rows<T>(query: Sql): Promise<T[]>
   maybe<T>(query: Sql): Promise<T | undefined>
-  /** Runs a statement and answers the number of affected rows. */
+  /** Runs a statement and returns the number of affected rows. */
   run(query: Sql): Promise<number>
 }
 
@@ -20,8 +20,8 @@ export interface Queries {
 export interface Tx extends Queries {
   readonly [open]: true
   /**
-   * Sends the commit right behind the statements sent so far, without waiting for their answers:
-   * one round trip less. If one of them fails, the database makes it a rollback, and `tx` rejects.
+   * Sends the commit right after the statements sent so far, without waiting for their answers, which saves
+   * one round trip. If one of them fails, the database rolls back instead, and `tx` rejects.
    */
   commitBehind(last: Promise<unknown>): Promise<void>
 }
@@ -82,7 +82,8 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
     keepAlive: true,
     pipeline: true,
   })
-  // A connection that breaks while idle is replaced at its next use; unheard, its error would end the process.
+  // A connection that breaks while idle is replaced at its next use; without a handler, its error would end
+  // the process.
   pool.on('error', () => {})
   pool.on('connect', (client) => client.on('error', () => {}))
   const stopObserving = observePool(pool)
@@ -112,7 +113,7 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
         return result
       } catch (error) {
         watch.onError(error)
-        // Released earlier, the connection would not know which statements it failed to prepare.
+        // If it were released earlier, the connection would not know which statements it failed to prepare.
         await (committed ?? client.query('rollback')).catch((reason: Error) => {
           broken = reason
         })
@@ -172,7 +173,10 @@ export async function openReadyDb(
 const MAX_PREPARED = 500
 const names = new Map<string, string>()
 
-/** Name under which a text is prepared, once per connection: planning costs more than running most statements. */
+/**
+ * Name under which a text is prepared, once per connection, because planning costs more than running most
+ * statements.
+ */
 function nameOf(text: string): string | undefined {
   const known = names.get(text)
   if (known || names.size >= MAX_PREPARED) return known
@@ -200,7 +204,10 @@ function queries(client: pg.Pool | pg.PoolClient, watch: DatabaseWatch): Queries
   }
 }
 
-/** Statements that are sent in one turn of the event loop leave in one write: a system call costs more than most of them. */
+/**
+ * Statements that are sent in one turn of the event loop leave in one write, because a system call costs
+ * more than most of them.
+ */
 function holdBack(client: pg.Pool | pg.PoolClient): void {
   const { connection } = client as { connection?: { stream: Socket } }
   if (!connection || connection.stream.writableCorked > 0) return

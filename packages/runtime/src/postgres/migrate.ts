@@ -53,8 +53,8 @@ async function connect(url: string, schema: string): Promise<pg.Client> {
 }
 
 /**
- * Waits until no other replica migrates the schema. It asks again and again: a statement that waited would
- * hold a snapshot, and the other replica may be building an index, which waits for all earlier snapshots.
+ * Waits until no other replica migrates the schema. It polls, because a statement that waited would hold a
+ * snapshot, and the other replica may be building an index, which waits for all earlier snapshots.
  */
 async function lockSchema(client: pg.Client, schema: string): Promise<void> {
   const tryLock = async () => {

@@ -10,12 +10,15 @@ export const READ_ONLY = '25006'
  */
 const STATES = new RegExp(`^(08|53|55|57|40|${READ_ONLY})`)
 const CODES = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
-/** A certificate that has expired, of the server or of this client: new ones are used without a restart. */
+/** A certificate of the server or of this client that has expired: a new one is used without a restart. */
 const EXPIRED = /^(CERT_HAS_EXPIRED$|ERR_SSL_.*CERTIFICATE_EXPIRED$)/
 const MESSAGES =
   /timeout|Connection terminated|Client has encountered a connection error|not queryable/
 
-/** `unavailable` for an error of a store that is unavailable for now; undefined for a bug. */
+/**
+ * Converts an error of a store that is temporarily unavailable to `unavailable`; undefined for any other
+ * error.
+ */
 export function toOutageFault(error: unknown): Fault | undefined {
   if (!(error instanceof Error) || error instanceof Fault) return undefined
   const { code = '' } = error as { code?: unknown }
@@ -40,7 +43,10 @@ export const isLockTimeout = isOf(LOCK_NOT_AVAILABLE)
 /** True if the database rolled a transaction back to resolve a deadlock. */
 export const isDeadlock = isOf(DEADLOCK_DETECTED)
 
-/** `unprocessable` for a value that the database cannot store (SQLSTATE class 22), such as NUL in a text. */
+/**
+ * Converts an error about a value that the database cannot store (SQLSTATE class 22), such as NUL in a
+ * text, to `unprocessable`.
+ */
 export function toUnstorableFault(error: unknown): Fault | undefined {
   const { code } = error as { code?: unknown }
   if (typeof code !== 'string' || !code.startsWith('22')) return undefined

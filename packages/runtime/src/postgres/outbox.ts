@@ -71,7 +71,7 @@ export function toDurableMessage(
   }
 }
 
-/** Service, key and trace context of what an event reports. */
+/** Service, key and trace context of the reported change. */
 interface Origin {
   source: string
   key: string
@@ -87,7 +87,7 @@ export async function emit(tx: Tx, origin: Origin, body: EventBody): Promise<voi
   )
 }
 
-/** Observes the events that wait for the relay while metrics are collected; answers `stop`. */
+/** Observes the number of events that wait for the relay while metrics are collected; returns `stop`. */
 export function observeOutbox(db: Db): () => void {
   const read = cachedRead(() =>
     db.maybe<{ events: number }>(sql`select count(*)::int as events from outbox`),
@@ -98,10 +98,13 @@ export function observeOutbox(db: Db): () => void {
   })
 }
 
-/** Publishes up to one batch of stored events, oldest first, and deletes them; answers whether there are more. */
+/**
+ * Publishes up to one batch of stored events, oldest first, and deletes them; returns true if there are
+ * more.
+ */
 export async function relayOutbox(db: Db, bus: Bus): Promise<boolean> {
   if (!bus.isUp) return false
-  // One statement instead of a transaction for the rounds that find nothing, which are most of them.
+  // One statement instead of a transaction for rounds that find nothing, which are most of them.
   const found = await db.maybe<{ position: number }>(sql`select position from outbox limit 1`)
   if (!found) return false
   return db.tx(async (tx) => {

@@ -25,7 +25,7 @@ const LOCK_MS = 100
 const YIELD_EVERY = 10
 const YIELD_MS = 2_000
 const PAUSE_MS = 200
-/** About five minutes with their waits and pauses. */
+/** About five minutes, including their waits and pauses. */
 const MAX_ATTEMPTS = 600
 const CONCURRENT_LOCK_MS = 600_000
 const LOCK_NOT_AVAILABLE = '55P03'
@@ -82,7 +82,7 @@ async function runTransaction(client: pg.Client, { name, text }: Migration): Pro
   }
 }
 
-/** Runs `change` until it gets its locks. */
+/** Repeats `change` until it gets its locks. */
 async function retryLocks(change: () => Promise<void>, client: pg.Client): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const waitMs = attempt % YIELD_EVERY === 0 ? YIELD_MS : LOCK_MS

@@ -62,7 +62,10 @@ async function canLogIn(url: string): Promise<boolean> {
 
 const SCHEMAS = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
 
-/** Warns if the role of this service can use the schemas of other services: one URL for all works, but isolates none. */
+/**
+ * Warns if the role of this service can use the schemas of other services: one URL for all services works,
+ * but isolates none of them.
+ */
 export async function warnOfSharedRole(db: Db, log: Logger): Promise<void> {
   try {
     const open = await db.rows<{ name: string }>(sql`

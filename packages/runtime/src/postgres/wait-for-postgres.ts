@@ -8,9 +8,9 @@ const PAUSE_MS = 500
 const LOG_MS = 10_000
 
 /**
- * Repeats the first statement of a process while PostgreSQL is unavailable, starts or recovers; up to
- * five minutes. Other errors, such as a wrong password, are thrown at once. `onWait` runs at the first
- * failure and again each ten seconds.
+ * Repeats the first statement of a process while PostgreSQL is unavailable, starts or recovers, for up to
+ * five minutes. Other errors, such as a wrong password, are thrown at once. `onWait` is called at the first
+ * failure and then every ten seconds.
  */
 export async function waitForPostgres<T>(
   connect: () => Promise<T>,

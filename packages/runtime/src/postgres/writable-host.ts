@@ -16,7 +16,9 @@ import { READ_ONLY, toOutageFault } from './outage.ts'
  */
 
 const PROBE_MS = 2_000
-/** Both accept servers that accept writes only; `primary` refuses a standby, whose sessions are read-only. */
+/**
+ * Both values select servers that accept writes; `primary` refuses a standby, whose sessions are read-only.
+ */
 const ATTRIBUTES = new Set(['read-write', 'primary'])
 const HOSTS = /^(postgres(?:ql)?:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(.*)$/s
 

@@ -6,8 +6,8 @@ const MAX_CACHE_BYTES = 16_777_216
 const ENTRY_BYTES = 1_024
 
 /**
- * LRU cache of analysis results by the hash of the source: an upload is analysed for its permissions
- * and registered a moment later. Concurrent requests for equal sources share one analysis.
+ * LRU cache of analysis results by the hash of the source, because an upload is analysed for its
+ * permissions and registered a moment later. Concurrent requests for equal sources share one analysis.
  */
 export class AnalysisCache {
   readonly #analyse: (source: Uint8Array) => Promise<DeclaredWorkflow[]>

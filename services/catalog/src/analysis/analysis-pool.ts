@@ -11,7 +11,7 @@ import type { WorkerReply } from './protocol.ts'
 
 const THREADS = 2
 const MAX_QUEUED = 64
-/** Longest wait of a source for a thread; the deadline of the calling rpc is a little later. */
+/** Maximum time that a source waits for a thread; the deadline of the calling rpc is a little later. */
 const MAX_QUEUE_MS = 7_000
 const RESTART_MS = 1_000
 

@@ -10,14 +10,14 @@ const MAX_PARSER_BYTES = 192 * MEBIBYTE
 /** A thread whose parser holds more is replaced after its reply; 1 MiB of ordinary source takes 79. */
 const KEEP_PARSER_BYTES = 96 * MEBIBYTE
 
-/** Why a thread gave no reply. `cpu_starved` is not the fault of the source: the machine was busy. */
+/** Reason why a thread did not reply. `cpu_starved` is not the fault of the source: the machine was busy. */
 export type WorkerFailure = 'timeout' | 'cpu_starved' | 'crashed'
 
 /** Limits on the analysis of one source. */
 export interface AnalysisLimits {
   /** Processor time of the whole process: the share of a single thread is not measurable. */
   maxCpuMs: number
-  /** Real time, however little processor time the process got. */
+  /** Real time, regardless of how much processor time the process got. */
   maxWallMs: number
   /** Processor time that the process has used so far. */
   readCpuMs?: () => number

@@ -18,7 +18,7 @@ import { workflowNotFound } from './workflow-not-found.ts'
 
 export interface HandlerDeps {
   db: Db
-  /** Every change of the catalog takes this path. */
+  /** Every change of the catalog is made through this function. */
   caches: CacheInvalidator
   analyses: AnalysisCache
   maxSourceBytes: number

@@ -28,7 +28,7 @@ export async function register(
 ): Promise<StoredVersion[]> {
   const { subject: created_by, issuer: created_by_issuer } = uploader
   const sha256 = hashSource(source)
-  // Taking the numbers comes first in every case: it locks the workflows.
+  // In every case the numbers are taken first, because that locks the workflows.
   const numbers = await takeVersions(tx, declared)
   const kept = if_changed ? await versions.findLatestFromSource(tx, declared, sha256) : new Map()
   if (kept.size > 0) await returnVersions(tx, [...kept.values()])

@@ -1,7 +1,10 @@
 import type { MarkerTable } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** Uploads and deletions after which the generation of the catalog cache is not replaced yet. */
+/**
+ * Markers of uploads and deletions after which the generation of the catalog cache has not been replaced
+ * yet.
+ */
 export const catalogMarkers: MarkerTable = {
   cache: 'catalog',
   table: sql`pending_epochs`,

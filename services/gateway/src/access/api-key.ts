@@ -49,7 +49,8 @@ export function createApiKeyAuthenticator(
     const [, prefix] = API_KEY.exec(token) ?? []
     if (prefix === undefined) throw invalidToken()
     const key = `${prefix} ${hashOf(token)}`
-    // Only a key that is not cached: a cached one was checked, and hashing costs more than all else.
+    // Only for a key that is not cached: a cached one was checked, and hashing costs more than everything
+    // else here.
     const holder = await holders.get(key, () => refusedTokens.check(token, () => find(key)))
     const { account, expires_at } = holder
     if (!isAllowedFrom(holder, address)) throw invalidToken()
@@ -59,7 +60,7 @@ export function createApiKeyAuthenticator(
   }
 }
 
-/** Filters by the holder that they were made of, which is cached as one object. */
+/** Filters keyed by the cached object from which they were made. */
 const filters = new WeakMap<KeyHolder, (address: string) => boolean>()
 
 function isAllowedFrom(holder: KeyHolder, address: string): boolean {

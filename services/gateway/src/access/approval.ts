@@ -81,7 +81,7 @@ export const mayDecideTask = rule({
     if (isChecked && !hasBody(ctx)) throw executionTokenRequired()
     const execution = await getReadableExecution(deps, caller, params)
     await requireDeclaredPermissions(deps, caller, execution)
-    // A body may be announced and empty. It is read last: refusals above must cost nothing.
+    // The body is optional and is read last, because the refusals above must cost nothing.
     if (isChecked && (await body()) === undefined) throw executionTokenRequired()
     const approval = await getApprovalByCallOrTask(deps, params)
     await requireSeparateApprover(deps, caller, { execution, task_name: approval.task_name })

@@ -11,8 +11,8 @@ import type { ConsoleIdentities } from './console-identity.ts'
 import { authenticateExecutionToken, type ExecutionTokenDeps } from './execution-token.ts'
 
 /**
- * Returns the Authorization header. Node takes the first of two and other servers the last, so both
- * are refused.
+ * Returns the Authorization header. If there are two, Node takes the first and other servers the last, so
+ * such a request is refused.
  */
 export function authorizationOf({ req, headers }: RequestContext): string | undefined {
   if (countHeader(req.rawHeaders, 'authorization') > 1)
@@ -40,7 +40,7 @@ const SESSION_TOKEN = /^ws_[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/
 
 const isSessionToken = (token: string): boolean => SESSION_TOKEN.test(token)
 
-/** A worker is known on every route, and has rights only on those that accept session tokens. */
+/** A worker is authenticated on every route, and has rights only on those that accept session tokens. */
 async function workerOf({ getSession }: AuthenticateDeps, token: string): Promise<Caller> {
   const session = await getSession(token)
   return { subject: session.worker_name, permissions: NO_PERMISSIONS, session }
@@ -55,8 +55,8 @@ export interface AuthenticateDeps extends ExecutionTokenDeps, CookieDeps {
 }
 
 /**
- * Authenticates one request; nothing is kept between requests. While authentication is off every
- * caller is anonymous. An execution token grants nothing on routes that do not accept it.
+ * Authenticates one request; nothing is kept between requests. While authentication is off, every caller is
+ * anonymous. An execution token grants nothing on routes that do not accept it.
  */
 export async function authenticate(
   ctx: RequestContext,

@@ -28,16 +28,14 @@ export interface Registrar {
   grant?: WorkerGrant | undefined
 }
 
-/**
- * Attempts with a wrong token are counted apart from registrations, and before the token is checked.
- */
+/** Attempts with a wrong token are counted apart from registrations, and before the token is checked. */
 export const bootstrap = rule({
   summary: 'the bootstrap token, or the session token of the worker that renews its registration',
   for: 'machines',
   requiredPermissions: [],
   async authorize({ ctx }: AccessRequest<unknown>, deps: Deps): Promise<Registrar> {
     const { registrationLimit, bootstrapGuesses, getSession, settings } = deps
-    // The body with the name is not read yet: the handler compares the name.
+    // The body with the name has not been read yet: the handler compares the name.
     requireWorkerCertificate(ctx, settings, undefined)
     const authorization = authorizationOf(ctx)
     if (authorization === undefined)
@@ -50,7 +48,7 @@ export const bootstrap = rule({
         : checkToken(deps, token),
     )
     if (!configured) throw new Fault('misconfigured', 'No bootstrap token is configured.')
-    // An ended session is answered like any other token that does not open this route.
+    // An ended session is answered like any other token that this route does not accept.
     if (!valid) throw new Fault('forbidden', 'Invalid bootstrap token.')
     await registrationLimit.count(ctx)
     return { renewed, grant }
@@ -64,7 +62,7 @@ interface Verdict extends Registrar {
   valid: boolean
 }
 
-/** A token that was refused a moment ago, or whose checksum is wrong, costs no lookup. */
+/** A token that was just refused, or whose checksum is wrong, costs no lookup. */
 const checkToken = ({ identity, refusedRegistrars }: Deps, token: string): Promise<Verdict> =>
   verdictOf(() =>
     refusedRegistrars.check(token, async () => {
@@ -79,7 +77,7 @@ async function checkRenewal(getSession: Deps['getSession'], token: string): Prom
   return { configured: true, valid: true, renewed, grant: renewed.grant }
 }
 
-/** Converts the refusal of a token to a verdict. */
+/** Converts the refusal of a token to a verdict for the guess limit. */
 async function verdictOf(check: () => Promise<Verdict>): Promise<Verdict> {
   try {
     return await check()

@@ -19,7 +19,7 @@ import type { RequestContext } from '../http/request-context.ts'
 export interface Caller {
   /** Empty for an anonymous caller. */
   subject: string
-  /** Issuer in whose namespace `subject` is a name. */
+  /** Issuer that assigned the subject. */
   issuer?: string
   /** Prefix of the API key, if one was used. */
   key_prefix?: string
@@ -44,7 +44,7 @@ export const toPrincipal = ({
 /** Every caller while authentication is off. */
 export const UNCHECKED_CALLER: Caller = { subject: '', permissions: ALL_PERMISSIONS }
 
-/** A caller that presents no identity of its own: nothing is granted before a rule has checked it. */
+/** A caller without an identity of its own: nothing is granted before a rule has checked it. */
 export const UNAUTHENTICATED_CALLER: Caller = { subject: '', permissions: NO_PERMISSIONS }
 
 /** Call options of an rpc on behalf of the caller of a request. */

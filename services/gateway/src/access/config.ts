@@ -14,7 +14,7 @@ export interface Deps extends AuthenticateDeps {
   settings: Settings
 }
 
-/** Workers read the configs of their tasks from the route that operators use; resolves to the worker. */
+/** Workers read the configs of their tasks from the same route as operators; resolves to the worker. */
 export const mayReadConfigs = rule({
   summary:
     'config:*:read, or the session token of any worker, or the execution token of an execution that its worker holds',
@@ -32,7 +32,7 @@ export const mayReadConfigs = rule({
   },
 })
 
-/** Returns the worker of a session token or an execution token; undefined for another credential. */
+/** Returns the worker of a session token or an execution token; undefined for any other credential. */
 async function findWorker(
   { getSession, executionTokens }: Deps,
   ctx: RequestContext,

@@ -13,10 +13,10 @@ export interface CookieDeps {
 /** Set by the console on each request; pages of other sites cannot set it. */
 const HEADER = 'x-windlass-console'
 const SECURE_NAME = '__Host-windlass'
-/** Browsers refuse the prefix without TLS; then only loopback may sign in. */
+/** Browsers refuse this prefix without TLS; then only loopback may sign in. */
 const PLAIN_NAME = 'windlass'
 
-/** True if browsers reach this server by TLS: its own, or that of the proxy that `public_url` names. */
+/** True if browsers reach this server over TLS: its own, or that of the proxy that `public_url` names. */
 const isSecure = ({ req }: RequestContext, { server }: Settings): boolean =>
   (req.socket as Partial<TLSSocket>).encrypted === true ||
   (server.public_url?.toLowerCase().startsWith('https:') ?? false)
@@ -26,11 +26,11 @@ const nameOf = (ctx: RequestContext, settings: Settings) =>
 
 const flowNameOf = (ctx: RequestContext, settings: Settings) => `${nameOf(ctx, settings)}-oidc`
 
-/** The value of the cookie; undefined for none, and for two, of which one is not ours. */
+/** Returns the value of the cookie; undefined if there is none, or two, of which one is not ours. */
 const cookieOf = (ctx: RequestContext, settings: Settings): string | undefined =>
   cookieNamed(ctx, nameOf(ctx, settings))
 
-/** The cookie of a sign-in at an OIDC issuer that has begun. */
+/** The cookie of a sign-in that has begun at an OIDC issuer. */
 export const flowCookieOf = (ctx: RequestContext, settings: Settings): string | undefined =>
   cookieNamed(ctx, flowNameOf(ctx, settings))
 
@@ -41,15 +41,15 @@ function cookieNamed(ctx: RequestContext, name: string): string | undefined {
   return found.length === 1 ? found[0]?.slice(start.length) : undefined
 }
 
-/** True for a request of the console itself: the guard of the server has refused other origins. */
+/** True for a request that the console itself sent: the guard of the server has refused other origins. */
 export const isOfConsole = ({ headers }: RequestContext): boolean =>
   headers[HEADER] !== undefined &&
   (headers['sec-fetch-site'] === 'same-origin' || headers.origin !== undefined)
 
 /**
  * Returns the credential of the session that the cookie names; undefined if there is none, or if the
- * request is not one of the console. A request with `Authorization` too is refused: which of the two
- * callers it means cannot be known.
+ * request was not sent by the console. A request that also has `Authorization` is refused, because it is
+ * unknown which of the two callers it means.
  */
 export async function credentialOfCookie(
   ctx: RequestContext,
@@ -62,7 +62,7 @@ export async function credentialOfCookie(
   return isOfConsole(ctx) ? consoleSessions.credentialOf(token) : undefined
 }
 
-/** Refuses a sign-in whose cookie would cross a network in clear. */
+/** Refuses a sign-in whose cookie would be sent unencrypted. */
 export function requireSafeCookie(ctx: RequestContext, settings: Settings): void {
   if (isSecure(ctx, settings)) return
   const name = (ctx.headers.host ?? '').replace(/:\d+$/, '')
@@ -74,7 +74,7 @@ export function requireSafeCookie(ctx: RequestContext, settings: Settings): void
     )
 }
 
-/** Id of the session whose cookie a request has; it may be of another principal. */
+/** Id of the session whose cookie a request carries; it may belong to another principal. */
 export function sessionIdOf(ctx: RequestContext, settings: Settings): string | undefined {
   const token = cookieOf(ctx, settings)
   return token === undefined ? undefined : idOf(token)
@@ -92,7 +92,7 @@ export function setCookie(
   ctx.responseHeaders.push('cache-control', 'no-store')
 }
 
-/** Header that stores the cookie of a flow; `Lax`, because the way back comes from another site. */
+/** Header that stores the cookie of a flow; `Lax`, because the callback is a navigation from another site. */
 export function setFlowCookie(
   ctx: RequestContext,
   settings: Settings,
@@ -120,7 +120,10 @@ function store(
   ctx.responseHeaders.push('set-cookie', cookie)
 }
 
-/** Address of a path below `/` as browsers see this server: that of `public_url`, else of the request. */
+/**
+ * Returns the address of a path below `/` as browsers see this server: by `public_url`, else by the
+ * request.
+ */
 export function publicAddress(ctx: RequestContext, settings: Settings, path: string): string {
   const { public_url } = settings.server
   const scheme = isSecure(ctx, settings) ? 'https' : 'http'
@@ -128,7 +131,10 @@ export function publicAddress(ctx: RequestContext, settings: Settings, path: str
   return new URL(path, base.endsWith('/') ? base : `${base}/`).href
 }
 
-/** Ends the session that the cookie of a request names: at a sign-out, and before another one replaces it. */
+/**
+ * Ends the session that the cookie of a request names: at a sign-out, and before another session replaces
+ * it.
+ */
 export async function endNamedSession(
   ctx: RequestContext,
   { settings, consoleSessions }: CookieDeps,

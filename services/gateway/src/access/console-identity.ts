@@ -13,10 +13,10 @@ interface Claims {
 const PREFIX = 'console-identity:'
 
 /**
- * Credentials of console sessions that an OIDC issuer opened: a signed statement that this installation
- * saw the principal sign in. It is kept in the session, given to no browser and accepted nowhere else:
- * the tokens of the issuer would end within minutes. The signature keeps a writer of Redis from making a
- * session for another principal.
+ * Credentials of console sessions that were opened at an OIDC issuer: a signed statement that this
+ * installation has seen the principal sign in. It is kept in the session, sent to no browser and accepted
+ * nowhere else, because the tokens of the issuer would expire within minutes. The signature keeps a writer
+ * of Redis from creating a session for another principal.
  */
 export class ConsoleIdentities {
   readonly #signer: Signer<Claims> | undefined
@@ -40,7 +40,7 @@ export class ConsoleIdentities {
     return credential.startsWith(PREFIX)
   }
 
-  /** Returns the principal with its current rights; throws `unauthenticated` for one that is gone or disabled. */
+  /** Returns the principal with its current rights; throws `unauthenticated` if it is deleted or disabled. */
   async authenticate(
     credential: string,
     getAccount: (subject: string, external_issuer: string) => Promise<Account>,

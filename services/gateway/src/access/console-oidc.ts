@@ -39,11 +39,11 @@ export type SignedInClaims = JWTPayload & { sub: string }
 
 const FETCH_MS = 5_000
 const DISCOVERY_TTL_MS = 3_600_000
-/** Time after a failure during which the issuer is not asked again. */
+/** Time after a failure during which no request is sent to the issuer. */
 const RETRY_AFTER_MS = 5_000
 const ALGORITHM = 'RS256'
 
-/** Issuer at which people sign in to the console. */
+/** Issuer at which users sign in to the console. */
 export const consoleIssuer = ({ console, security }: ConsoleOidcSettings): string =>
   console.oidc.issuer || security.auth.oidc.issuer
 
@@ -95,7 +95,7 @@ export class ConsoleOidc {
 
   /**
    * Ends a flow with the parameters of the callback; returns the claims of the ID token. Throws
-   * `unauthenticated` for parameters, a code or a token that are not those of the flow.
+   * `unauthenticated` if the parameters, the code or the token do not belong to the flow.
    */
   async finish(
     parameters: URLSearchParams,
@@ -173,13 +173,13 @@ export class ConsoleOidc {
     return server
   }
 
-  /** Plain HTTP is for issuers on this machine alone; parseTrustedUrl has refused others. */
+  /** Plain HTTP is accepted only for issuers on this machine; parseTrustedUrl has refused all others. */
   #http() {
     const isLocal = new URL(this.#issuer).protocol === 'http:'
     return { [oauth.allowInsecureRequests]: isLocal, signal: AbortSignal.timeout(FETCH_MS) }
   }
 
-  /** Logs what went wrong; a caller learns that it is not signed in. */
+  /** Logs the cause of a failure; the caller only learns that it is not signed in. */
   #faultOf(error: unknown): Fault {
     if (error instanceof Fault) return error
     this.#onError(error)
@@ -196,7 +196,7 @@ export class ConsoleOidc {
 const NO_ISSUER = 'the OIDC issuer cannot be reached; retry'
 const refused = () => new Fault('unauthenticated', 'The issuer did not confirm the sign-in')
 
-/** Throws what is wrong with the settings of the sign-in at an issuer. */
+/** Throws an error that says what is wrong with the settings of the sign-in at an issuer. */
 export function requireConsoleOidc(settings: ConsoleOidcSettings): void {
   const { enabled, client_id, scopes } = settings.console.oidc
   if (!enabled) return

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto'
 import type { Redis } from '@windlass/runtime/redis/redis'
 import type { Caller } from './caller.ts'
 
-/** Sessions of one principal that are listed; one more ends the oldest. */
+/** Maximum number of sessions of one principal; one more ends the oldest. */
 const MAX_SESSIONS = 50
-/** Characters of an id with the blank after it. */
+/** Characters of an id, with the blank after it. */
 const ID_CHARS = 44
 const KEPT_CHARS = MAX_SESSIONS * ID_CHARS
 
-/** Puts an id before the others and returns those that are too many. */
+/** Puts an id first and returns those beyond the limit. */
 const ADD = `
 local ids = ARGV[1] .. ' ' .. (redis.call('get', KEYS[1]) or '')
 redis.call('set', KEYS[1], string.sub(ids, 1, ${KEPT_CHARS}), 'PX', ARGV[2])
@@ -33,7 +33,7 @@ export class SessionIndex {
     this.#redis = redis
   }
 
-  /** Adds an id for `ttlMs`; returns the ids of sessions that are too many. */
+  /** Adds an id for `ttlMs`; returns the ids of sessions beyond the limit. */
   async add(key: string, id: string, ttlMs: number): Promise<string[]> {
     return idsIn(String(await this.#redis.eval(ADD, 1, key, id, ttlMs)))
   }

@@ -28,7 +28,7 @@ const TAG_BYTES = 16
 const CIPHER = 'aes-256-gcm'
 const PREFIX = 'console:'
 const MAX_AGENT_CHARS = 200
-/** A use is written down when the last one was written this long ago. */
+/** A use is stored if the last stored one is at least this old. */
 const TOUCH_MS = 60_000
 
 interface Stored {
@@ -37,7 +37,7 @@ interface Stored {
   used: number
   /** Nonce, tag and encrypted credential, in base64. */
   sealed: string
-  /** Key of the index that lists it; absent in a session of an earlier release. */
+  /** Key of the index that lists the session; absent in a session of an earlier release. */
   index?: string
   /** The beginning of the User-Agent header of the sign-in. */
   agent?: string
@@ -45,7 +45,7 @@ interface Stored {
 
 export type Owner = Pick<Caller, 'subject' | 'issuer'>
 
-/** A session without what gives access. */
+/** A session without the parts that give access. */
 export interface SessionSummary {
   id: string
   /** Milliseconds since 1970. */
@@ -96,7 +96,7 @@ export class ConsoleSessions {
     return token
   }
 
-  /** Returns the credential of a session; undefined for one that has ended or never was. */
+  /** Returns the credential of a session; undefined if it has ended or never existed. */
   async credentialOf(token: string): Promise<string | undefined> {
     if (!TOKEN.test(token)) return undefined
     const stored = await this.#read(idOf(token))
@@ -111,9 +111,9 @@ export class ConsoleSessions {
   }
 
   /**
-   * Writes a use down; returns false if the session has ended since it was read. An end takes the id from
-   * the index first and the session afterwards. So either its second step follows this write, or the id
-   * is gone here: a write can revive no session.
+   * Stores a use; returns false if the session has ended since it was read. The end of a session first
+   * removes the id from the index, then the session. So either its second step follows this write, or this
+   * write finds the id missing: no write can revive a session.
    */
   async #touch(id: string, stored: Stored): Promise<boolean> {
     await this.#write(id, stored)
@@ -175,7 +175,7 @@ export class ConsoleSessions {
   }
 }
 
-/** Name of a session, which its token cannot be computed from. */
+/** Name of a session, from which its token cannot be computed. */
 export const idOf = (token: string): string =>
   createHash('sha256').update(token, 'utf8').digest('base64url')
 
@@ -191,7 +191,7 @@ function seal(token: string, credential: string): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64')
 }
 
-/** Undefined for what was changed in Redis. */
+/** Returns undefined for a session that was changed in Redis. */
 function unseal(token: string, sealed: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64')
   if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined

@@ -10,7 +10,7 @@ import { type IsVisibleWorker, isVisibleTo } from './worker-visibility.ts'
 export const TOPICS = ['executions', 'workers', 'schedules', 'approvals'] as const
 export type Topic = (typeof TOPICS)[number]
 
-/** Visible part of each list that a caller follows. */
+/** Visible part of each list that the caller follows. */
 export interface FollowedLists {
   executions?: Visibility
   schedules?: Visibility
@@ -18,7 +18,7 @@ export interface FollowedLists {
   workers?: { isVisible: IsVisibleWorker; rights: string }
 }
 
-/** Each list that is followed requires what the route that shows it requires. */
+/** Each followed list requires the same as the route that shows it. */
 export const mayFollowLists = rule({
   summary:
     'for each topic what its list requires: executions execution:*:read or execution:<namespace>:<workflow>:read, schedules and approvals likewise, workers nothing; other objects are left out',
@@ -27,7 +27,7 @@ export const mayFollowLists = rule({
   requiredPermissions: ['execution:*:read'],
   namespacePermissions: ['execution:{namespace}:{workflow_name}:read'],
   async authorize(request: AccessRequest<unknown>): Promise<FollowedLists> {
-    // A malformed query is refused as one without topics.
+    // A malformed query is refused like one without topics.
     const { topics = ['executions'] } = request.query as { topics?: readonly Topic[] }
     const lists: FollowedLists = {}
     if (topics.includes('executions'))

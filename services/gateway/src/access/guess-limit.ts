@@ -6,12 +6,14 @@ import type { RateLimit } from './rate-limit.ts'
 const MAX_ACCEPTED = 256
 
 /**
- * Limits wrong credentials of an address, apart from right ones: a client that guesses uses up no
+ * Limits wrong credentials of an address separately from right ones: a client that guesses uses up no
  * attempts of the clients that share its address, such as a fleet behind one proxy.
  */
 export class GuessLimit {
   readonly #failures: RateLimit
-  /** Hashes of credentials that were right the last time; their attempts are counted after the check. */
+  /**
+   * Hashes of credentials that were right at their last check; their attempts are counted after the check.
+   */
   readonly #accepted = new Set<string>()
 
   constructor(failures: RateLimit) {
@@ -19,8 +21,8 @@ export class GuessLimit {
   }
 
   /**
-   * Returns the verdict of `check` on a credential. Counted before the check, so that guessing in
-   * parallel is limited too. Throws `rate_limited` for an unknown credential above the limit.
+   * Returns the verdict of `check` on a credential. Attempts are counted before the check, so that guessing
+   * in parallel is limited too. Throws `rate_limited` for an unknown credential above the limit.
    */
   async verify<T extends { valid: boolean }>(
     ctx: RequestContext,

@@ -6,7 +6,7 @@ import type { Redis } from '@windlass/runtime/redis/redis'
 export const hashOf = (key: string): string =>
   createHash('sha256').update(key).digest('hex').slice(0, 32)
 
-/** Interval in which replicas publish what they hold. */
+/** Interval at which replicas publish what they hold. */
 const WINDOW_MS = 5_000
 const KEY_TTL_MS = 6 * WINDOW_MS
 
@@ -18,23 +18,23 @@ export interface Holder {
 
 interface Count {
   own: number
-  /** Held by other replicas, as of the window before. */
+  /** Number held by other replicas in the previous window. */
   others: number
   published: number
 }
 
 export interface HeldQuotaOptions {
-  /** Name of the counters, and of the thing in refusals. */
+  /** Name of the counters, and of the counted thing in refusals. */
   name: string
   redis: Pick<Redis, 'incrby' | 'set' | 'get'>
   now?: () => number
 }
 
 /**
- * Limits how many of something each principal and namespace holds at a time. A replica decides from
- * its own exact count and the counts that the others published in the window before; Redis is in the
- * path of no request. Counters expire, so nothing stays counted when a replica dies, and without
- * Redis each replica limits what it holds itself.
+ * Limits how many of something each principal and namespace holds at a time. A replica decides from its own
+ * exact count and from the counts that the other replicas published in the previous window; no request
+ * waits for Redis. Counters expire, so nothing stays counted when a replica dies, and without Redis each
+ * replica limits what it holds itself.
  */
 export class HeldQuota {
   readonly #options: Required<HeldQuotaOptions>
@@ -47,7 +47,10 @@ export class HeldQuota {
     this.#timer.unref()
   }
 
-  /** Takes one for each holder; throws `unavailable` if one has as many as it may. Returns the release. */
+  /**
+   * Takes one for each holder; throws `unavailable` if a holder has reached its limit. Returns the function
+   * that releases them.
+   */
   take(holders: readonly Holder[]): () => void {
     const limited = holders.filter(({ limit }) => limit > 0)
     for (const { key, limit } of limited) {
@@ -63,7 +66,7 @@ export class HeldQuota {
     }
   }
 
-  /** Publishes the own counts of this window and reads the sums of the one before. */
+  /** Publishes this replica's counts of the window and reads the sums of the previous one. */
   async exchange(): Promise<void> {
     const window = Math.floor(this.#options.now() / WINDOW_MS)
     const all = [...this.#counts].map(([key, count]) => this.#exchangeOne(window, key, count))

@@ -20,8 +20,8 @@ export const isSubject = (text: unknown): text is string =>
   !/\p{Cc}|\p{Cs}/u.test(text)
 
 /**
- * Returns the account of the subject of an issuer. Creates an unknown one if there are roles for new
- * principals; throws `unauthenticated` otherwise.
+ * Returns the account of the subject of an issuer. If roles for new principals are configured, creates an
+ * unknown one; otherwise throws `unauthenticated`.
  */
 export async function accountOf(
   { getAccount, principals }: OidcAccountDeps,

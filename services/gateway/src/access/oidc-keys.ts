@@ -12,7 +12,10 @@ const COOLDOWN_MS = 30_000
 
 const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() })
 
-/** Parses a URL whose answers may be trusted: https, or this machine. Throws what is wrong with it. */
+/**
+ * Parses a URL whose answers may be trusted: https, or on this machine. Throws an error that says what is
+ * wrong with it.
+ */
 export function parseTrustedUrl(address: string): URL {
   if (!URL.canParse(address)) throw new Error(`'${address}' is no URL`)
   const url = new URL(address)
@@ -42,9 +45,9 @@ interface CachedKeys {
 }
 
 /**
- * Returns the signing keys of an issuer, fetched when first needed, when they are older than the
- * TTL, and when a token names an unknown key id. Throws `unavailable` while the fetch fails; a
- * token of a known key is not affected by a failed fetch for another one.
+ * Returns the signing keys of an issuer. They are fetched when first needed, when they are older than the
+ * TTL, and when a token names an unknown key id. Throws `unavailable` while the fetch fails; tokens with a
+ * known key are not affected by a failed fetch for an unknown one.
  */
 export function createKeySource(
   source: KeySourceOptions,

@@ -9,13 +9,12 @@ import { isAcceptedToken } from './token-claims.ts'
 
 type Oidc = Settings['security']['auth']['oidc']
 const ALGORITHM = 'RS256'
-/** A token that is valid for longer was issued by mistake. */
+/** A token with a longer validity was issued by mistake. */
 const MAX_LIFETIME_S = 10 * 366 * 86_400
 
 /**
- * Authenticates tokens of the issuer as the principal of their subject. Signature and times are
- * checked at each request; permissions come from the registry of principals only, never from the
- * token.
+ * Authenticates tokens of the issuer as the principal of their subject. Signature and times are checked at
+ * each request; permissions come only from the registry of principals, never from the token.
  */
 export function createOidcAuthenticator(
   oidc: Oidc,
@@ -27,7 +26,7 @@ export function createOidcAuthenticator(
 
   const claimsOf = async (token: string) => {
     try {
-      // Checked before any key is fetched: a token of another issuer causes no request to ours.
+      // Checked before any key is fetched, so that a token of another issuer causes no request to ours.
       if (decodeProtectedHeader(token).alg !== ALGORITHM || decodeJwt(token).iss !== issuer)
         throw refused()
       const { payload, protectedHeader } = await jwtVerify(token, keys, {
@@ -56,7 +55,7 @@ export function createOidcAuthenticator(
   }
 }
 
-/** Throws what is wrong with the settings of the issuer. */
+/** Throws an error that says what is wrong with the settings of the issuer. */
 export function requireTrustedIssuer({ enabled, issuer, audience }: Oidc): void {
   if (!enabled) return
   if (issuer === '' || audience === '')

@@ -11,7 +11,10 @@ export type Quotas = ReturnType<typeof createQuotas>
 
 type Limits = Settings['quotas']
 
-/** Maximum of acts of one principal: each holds up to 10,000 rows in memory, about ten megabytes. */
+/**
+ * Maximum number of bulk acts of one principal: each holds up to 10,000 rows in memory, about ten
+ * megabytes.
+ */
 const MAX_BULK_ACTS = 4
 
 /** The quotas of principals and namespaces. */
@@ -38,13 +41,13 @@ export function createQuotas({ quotas }: Settings, redis: Redis, teardown: Teard
   ]
   return {
     limits: quotas,
-    /** Counts an open event stream, of one namespace or of none; returns the release. */
+    /** Counts an open event stream, of one namespace or of none; returns the function that releases it. */
     takeStream: (caller: Caller, ...namespaces: string[]) =>
       streams.take(holders('event_streams', caller, namespaces)),
-    /** Counts a run or resume that waits for its result; returns the release. */
+    /** Counts a run or resume that waits for its result; returns the function that releases it. */
     takeWait: (caller: Caller, namespace: string) =>
       waits.take(holders('waiting_runs', caller, [namespace])),
-    /** Counts an act on many executions, or its dry run; returns the release. */
+    /** Counts a bulk act or its dry run; returns the function that releases it. */
     takeBulkAct: (caller: Caller) =>
       bulkActs.take([{ key: principalKey(caller), limit: MAX_BULK_ACTS }]),
     countUpload: async (caller: Caller, namespaces: readonly string[]) => {
@@ -59,7 +62,7 @@ export const principalKey = (caller: Caller) => {
   return quotaKeys.principal(issuer ?? '', subject)
 }
 
-/** Throws if a holder has `used` of something and may have no more. */
+/** Throws if a holder that has `used` of something may have no more. */
 export function requireBelow(name: string, { key, limit }: Holder, used: number): void {
   if (limit > 0 && used >= limit) throw quotaExceeded(name, key, limit)
 }

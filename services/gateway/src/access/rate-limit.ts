@@ -15,7 +15,7 @@ export interface RateLimit {
 }
 
 export interface Rate {
-  /** Name of the counter. */
+  /** Name of the counter in Redis. */
   name: string
   /** Like `30/minute`; empty for no limit. */
   rate: string
@@ -24,8 +24,8 @@ export interface Rate {
 }
 
 /**
- * Counts in Redis for all replicas together and in each replica its own requests, so that the limit
- * holds while Redis is unavailable or was flushed.
+ * Counts in Redis for all replicas together, and in each replica its own requests, so that the limit holds
+ * while Redis is unavailable or after it was flushed.
  */
 export function createRateLimit({ name, rate, trustedProxies }: Rate, redis: Redis): RateLimit {
   const [, points = '0', unit = ''] = /^(\d+)\/(\w+)$/.exec(rate) ?? []

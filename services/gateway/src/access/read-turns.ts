@@ -2,9 +2,9 @@ import { unavailable } from '@windlass/runtime/faults'
 import type { Caller } from './caller.ts'
 import { principalKey } from './quotas.ts'
 
-/** Maximum of expensive reads of one principal that run at the same time in this gateway. */
+/** Maximum number of expensive reads of one principal that run at the same time in this gateway. */
 const MAX_RUNNING = 4
-/** Maximum of reads of one principal that wait for their turn. */
+/** Maximum number of reads of one principal that wait for their turn. */
 const MAX_WAITING = 60
 
 interface Turns {
@@ -13,15 +13,18 @@ interface Turns {
 }
 
 /**
- * Lets each principal do a few expensive reads at a time: searches, statistics and readers of whole logs,
- * for which the services have few connections (`openReads` of packages/rpc), forecasts of schedules, which take
- * about a second of the scheduler, and comparisons of sources. One caller with many requests would take these
- * from all others.
+ * Lets each principal do a few expensive reads at a time. They are searches, statistics and reads of whole
+ * logs, for which the services have few connections (`openReads` of packages/rpc); forecasts of schedules,
+ * which take about a second of the scheduler; and comparisons of sources. Otherwise one caller with many
+ * requests would use up this capacity.
  */
 export class ReadTurns {
   readonly #turns = new Map<string, Turns>()
 
-  /** Runs a handler: that of an expensive route when it is the caller's turn. Throws `unavailable` if too many wait. */
+  /**
+   * Runs a handler; one of an expensive route waits for the caller's turn. Throws `unavailable` if too many
+   * wait.
+   */
   run<T>(route: { isExpensive?: boolean }, caller: Caller, read: () => Promise<T>): Promise<T> {
     return route.isExpensive ? this.#runInTurn(principalKey(caller), read) : read()
   }

@@ -6,9 +6,9 @@ import { type AccessRequest, rule } from './rule.ts'
 import { denied, type Resolves, requireRunPermission } from './workflow.ts'
 
 export interface Repeatable {
-  /** The origin, with its input. */
+  /** The original execution, with its input. */
   execution: Execution
-  /** The version to run. */
+  /** The version that the repetition runs. */
   workflow: Workflow
 }
 
@@ -16,8 +16,8 @@ type Deps = ReadDeps & Resolves
 type Request = AccessRequest<{ execution_id: string }>
 
 /**
- * Returns an execution with the version to run again. Throws unless the caller may read it, as its input
- * becomes that of another execution, and may run its workflow.
+ * Returns an execution with the version to run again. Throws unless the caller may read the execution,
+ * because its input becomes that of another one, and may run its workflow.
  */
 export async function requireRepeatable(
   request: Request,

@@ -4,7 +4,7 @@ import { RefusedTokens } from '../cache/refused-tokens.ts'
 import { GuessLimit } from './guess-limit.ts'
 import { createRateLimit } from './rate-limit.ts'
 
-/** Per client, fixed by the contract. */
+/** For each client, fixed by the contract. */
 const TOKEN_TEST_RATE = '10/minute'
 
 /** Wrong API keys at the sign-in of the console, for each client address. */

@@ -17,18 +17,20 @@ export interface AccessRequest<Params> {
  */
 export interface AccessRule<Params, T, Deps> {
   summary: string
-  /** `people` are authenticated first; `machines` present a credential that the rule checks. */
+  /** `people` are authenticated first; `machines` present a credential that the rule itself checks. */
   for: 'people' | 'machines'
   /**
-   * Permissions that are always required, as templates; the summary says what objects require
-   * beyond that.
+   * Permissions that are always required, as templates; the summary says which others depend on the object.
    */
   requiredPermissions: readonly string[]
-  /** Permissions in one namespace that suffice instead, for its objects; absent: the same as above. */
+  /**
+   * Permissions in one namespace that suffice instead, for objects of that namespace; absent: the same as
+   * above.
+   */
   namespacePermissions?: readonly string[]
   /** True for lists that omit what the caller may not read. */
   isFiltered?: boolean
-  /** Execution tokens are accepted for any object, or for the own execution only. */
+  /** Executions that an execution token may act on here: any, or only its own. */
   acceptsExecutionTokens?: 'all' | 'own'
   authorize(request: AccessRequest<Params>, deps: Deps): Promise<T>
 }

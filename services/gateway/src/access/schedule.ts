@@ -18,8 +18,8 @@ const inNamespace = (schedule: ScheduledWorkflow, verb: Verb) =>
   `schedule:${schedule.workflow_namespace}:${schedule.workflow_name}:${verb}`
 
 /**
- * The path may have the name of a schedule; the permission names its id or its workflow. A refusal
- * does not disclose whether the schedule exists.
+ * The path may contain the name of a schedule; the permission names its id or its workflow. A refusal does
+ * not disclose whether the schedule exists.
  */
 export const mayReadSchedule = rule({
   summary: 'schedule:<id>:read, or schedule:<namespace>:<workflow>:read',
@@ -48,8 +48,8 @@ export interface ScheduleRef {
 }
 
 /**
- * Requires `schedule:*:<verb>`, or the permission for the workflow of the schedule. Then the result is
- * its id, since the name might be that of another schedule by the time of the call.
+ * Requires `schedule:*:<verb>`, or the permission for the workflow of the schedule. In the second case the
+ * result is the id, because the name might belong to another schedule by the time of the call.
  */
 async function requireSchedule(
   { params: { schedule_id: ref }, caller }: ScheduleRequest,
@@ -82,7 +82,10 @@ export const mayManageSchedule = rule({
   authorize: (request: ScheduleRequest, deps: Deps) => requireSchedule(request, deps, 'manage'),
 })
 
-/** The body names the workflow; a caller without the permission for any is refused before it is read. */
+/**
+ * The body names the workflow; a caller without the permission for any workflow is refused before the body
+ * is read.
+ */
 export const mayCreateSchedule = rule({
   summary: 'schedule:*:manage, or schedule:<namespace>:<workflow>:manage',
   for: 'people',
@@ -128,7 +131,7 @@ const NAME_ACCOUNTS = 'admin:principals:manage'
 /** True if the caller may name any account for a schedule to run as. */
 export const mayNameAccounts = (caller: Caller): boolean => hasPermission(caller, NAME_ACCOUNTS)
 
-/** Refuses an account to run as that the caller may not use, or that cannot run anything. */
+/** Refuses an account that the caller may not use, or that cannot run anything. */
 export async function requireAccount(
   caller: Caller,
   { principals }: Pick<Clients, 'principals'>,

@@ -46,6 +46,7 @@ async function isRequired(
   const workflow = await resolveWorkflow(namespace, name, workflow_version).catch(
     undefinedIfNotFound,
   )
-  // The declarations of a deleted version are unknown, so that it counts as declared.
+  // The declarations of a deleted version are unknown, so every task counts as if it declared a separate
+  // approver.
   return !workflow || needsSeparateApprover(workflow, task_name)
 }

@@ -9,7 +9,10 @@ export interface TaskPermissionDeps {
   resolveWorkflow: Caches['resolveWorkflow']
 }
 
-/** Tasks of the SDK: their own calls are authorized, or they have no effect outside of the workflow. */
+/**
+ * Tasks of the SDK that need no permission: their own calls are authorized, or they have no effect outside
+ * of the workflow.
+ */
 const BUILT_IN = new Set([
   ...['now', 'uuid4', 'choice', 'randint', 'randrange', 'sleep', 'pause'],
   ...['parallel', 'pipeline', 'call', 'get_config', 'progress'],

@@ -12,7 +12,7 @@ export interface TokenAuthenticatorDeps extends Pick<Clients, 'keys' | 'principa
   log: Pick<Logger, 'warn'>
 }
 
-/** Authenticates API keys, and the other bearer tokens as those of the OIDC issuer if one is configured. */
+/** Authenticates API keys, and all other bearer tokens as those of the OIDC issuer, if one is configured. */
 export function createTokenAuthenticator(
   oidc: Settings['security']['auth']['oidc'],
   { keys, principals, getAccount, readAuth, log }: TokenAuthenticatorDeps,

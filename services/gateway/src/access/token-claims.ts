@@ -7,7 +7,7 @@ type Rules = Pick<
 >
 
 const ACCESS_TOKEN = 'at+jwt'
-/** Values of the member `typ` of the payload in which some issuers say what a token is. */
+/** Values of the payload's member `typ`, with which some issuers say what a token is for. */
 const OTHER_TOKENS = ['logout', 'refresh', 'offline']
 /** Claims that only ID tokens have (OpenID Connect Core 1.0, sections 2 and 3.3.2.11). */
 const ID_TOKEN_CLAIMS = ['nonce', 'at_hash', 'c_hash', 's_hash']
@@ -19,9 +19,9 @@ const typeOf = ({ typ }: Pick<JWTHeaderParameters, 'typ'>): string | undefined =
   typ?.toLowerCase().replace(/^application\//, '')
 
 /**
- * True if a signed token is one for calling this server: no logout token or other security event
- * (RFC 8417), no refresh token; where an access token is required, no ID token; with the claims and of
- * the parties that the settings require.
+ * True if a signed token is meant for calling this server. It must not be a logout token, another security
+ * event (RFC 8417) or a refresh token, nor an ID token where an access token is required, and it must have
+ * the claims and the authorized party that the settings require.
  */
 export function isAcceptedToken(
   header: Pick<JWTHeaderParameters, 'typ'>,
@@ -48,7 +48,10 @@ function isAccessToken(type: string | undefined, claims: JWTPayload): boolean {
 export const hasClaims = (claims: JWTPayload, required: readonly string[]): boolean =>
   required.every((one) => hasClaim(claims, one))
 
-/** `name` must be there, `name=value` must be this text, number or flag, or a list that contains it. */
+/**
+ * `name` requires that the claim exists; `name=value` requires that it is this text, number or flag, or a
+ * list that contains it.
+ */
 function hasClaim(claims: JWTPayload, required: string): boolean {
   const [name = '', ...rest] = required.split('=')
   const given = Object.hasOwn(claims, name) ? claims[name] : undefined

@@ -6,8 +6,8 @@ import { createRateCounters } from './rate-counters.ts'
 const HOUR_S = 3_600
 
 /**
- * Counts uses of the current hour by holder: in Redis for all replicas, and in each replica its own,
- * which counts alone while Redis is unavailable.
+ * Counts uses of the current hour by holder: in Redis for all replicas, and in each replica its own uses,
+ * which count alone while Redis is unavailable.
  */
 export function createUsageRate(name: string, redis: Redis) {
   const limits = { points: Number.MAX_SAFE_INTEGER, duration: HOUR_S }

@@ -4,12 +4,10 @@ import { Fault } from '@windlass/runtime/faults'
 import type { RequestContext } from '../http/request-context.ts'
 
 /**
- * Refuses a worker that has no client certificate of [svc.server].client_ca, where that is set. The
- * certificate is required in addition to the token: a stolen token alone opens no worker route. With
- * `client_cert_names`, a certificate is valid for the worker that it names only, so that a stolen
- * certificate does not let another worker's token be used.
- *
- * `worker_name` is undefined where the name is not known yet.
+ * Refuses a worker that has no client certificate of [svc.server].client_ca, if that is set. The
+ * certificate is required in addition to the token, so a stolen token alone opens no worker route. With
+ * `client_cert_names`, a certificate is valid only for the worker that it names, so a stolen certificate
+ * cannot be used with another worker's token. `worker_name` is undefined if the name is not known yet.
  */
 export function requireWorkerCertificate(
   { req }: RequestContext,
@@ -43,7 +41,7 @@ const PLAIN_NAME = /^[A-Za-z0-9._-]{1,128}$/
 
 const known = new WeakMap<TLSSocket, string[]>()
 
-/** Common names and DNS names of the certificate that can be names of workers. */
+/** Common names and DNS names of the certificate that are valid worker names. */
 function namesOf(socket: TLSSocket): string[] {
   const names = known.get(socket) ?? readNames(socket)
   known.set(socket, names)
@@ -52,7 +50,7 @@ function namesOf(socket: TLSSocket): string[] {
 
 function readNames(socket: TLSSocket): string[] {
   const { subject, subjectaltname = '' } = socket.getPeerCertificate()
-  // Node quotes an entry with a comma, which is not the name of a worker and is left out.
+  // Node quotes an entry with a comma. Such an entry is not a worker name and is left out.
   const alternatives = subjectaltname
     .split(', ')
     .filter((entry) => entry.startsWith('DNS:'))

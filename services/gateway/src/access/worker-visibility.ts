@@ -3,13 +3,13 @@ import { visibleScopes } from '../domain/permissions.ts'
 import { type Caller, hasPermission } from './caller.ts'
 import { type AccessRequest, rule } from './rule.ts'
 
-/** Tells whether a caller sees a worker. */
+/** Returns true if a caller sees a worker. */
 export type IsVisibleWorker = (worker: Pick<Worker, 'namespaces'>) => boolean
 
 /**
- * Workers are open to every caller, by the contract, except those of other tenants: a worker that is
- * restricted to namespaces is shown to callers with a workflow or an execution in one of these, and
- * to callers that may read all workers. To others it is absent.
+ * By the contract workers are visible to every caller, except those of other tenants: a worker that is
+ * restricted to namespaces is visible to callers with a workflow or an execution in one of these
+ * namespaces, and to callers that may read all workers. For others it does not exist.
  */
 export const seesWorkers = rule({
   summary:

@@ -86,13 +86,13 @@ export const identityMismatch = (authenticated: string, name: string) =>
     `Worker identity mismatch: authenticated as '${authenticated}', but accessing endpoint for '${name}'`,
   )
 
-/** Records that the worker sent a request: a worker that does has not died. */
+/** Records that the worker sent a request, which proves that it has not died. */
 function seen({ presence }: Deps, worker: WorkerIdentity): WorkerIdentity {
   presence.reportActive(worker)
   return worker
 }
 
-/** A service account acts for the worker of its name if it has the permission for workers at all. */
+/** A service account acts for the worker of the same name if it has the general permission for workers. */
 async function identityOfKey(
   ctx: RequestContext,
   { authenticateToken, settings }: Deps,

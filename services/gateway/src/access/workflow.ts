@@ -109,7 +109,7 @@ export const mayRegister = rule({
     { catalog }: Pick<Clients, 'catalog'>,
   ): Promise<Registrable> {
     const source = (await body()) as Buffer
-    // The analysis is not worth its cost for a caller that may upload to no namespace.
+    // The source is analysed only if the caller may upload to some namespace.
     if (!mayRegisterSomewhere(caller.permissions))
       throw permissionDenied(`workflow:${firstNamespace(source)}:*:register`)
     const { workflows } = await catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })

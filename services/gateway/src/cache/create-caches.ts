@@ -15,7 +15,7 @@ export interface CachesDeps extends Pick<Clients, 'catalog' | 'identity' | 'prin
 
 export type Caches = ReturnType<typeof createCaches>
 
-/** Lookups that are answered from memory for as long as their generation lasts. */
+/** Lookups that are answered from memory while their generation lasts. */
 export function createCaches(
   { session_idle_timeout }: Settings['workers'],
   { catalog, identity, principals, readAuth, readCatalog }: CachesDeps,

@@ -2,8 +2,8 @@ import { cacheGenerations, cacheLookups } from '../metrics.ts'
 import type { ReadGeneration } from './generation-reader.ts'
 
 /**
- * More than the workers of a fleet that answer pings in turn: with one fewer, a FIFO cache would
- * hit none of them.
+ * More than the number of workers that answer pings in turn: with one entry fewer, a FIFO cache would miss
+ * every one of them.
  */
 const MAX_ENTRIES = 20_000
 

@@ -10,8 +10,8 @@ const CONCURRENCY = 2
 const RENEW_AFTER_MS = GENERATION_LEASE_MS / 2
 
 /**
- * A point in time on two clocks: only the wall clock runs while a host sleeps, only the other is
- * never set.
+ * A point in time on two clocks: only the wall clock runs while a host sleeps, and only the monotonic clock
+ * is never set.
  */
 type Moment = readonly [running_ms: number, wall_ms: number]
 

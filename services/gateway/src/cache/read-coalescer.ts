@@ -1,6 +1,9 @@
 interface PendingRead<T> {
   current: Promise<T>
-  /** For callers that arrived while `current` was under way: its result may be older than their call. */
+  /**
+   * The read for callers that arrived while `current` was in flight, whose result may be older than their
+   * calls.
+   */
   next: Promise<T> | undefined
 }
 

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto'
 import { mayBeGenuine } from '@windlass/domain/token-checksum'
 import { Fault } from '@windlass/runtime/faults'
 
-/** Short, although an unknown token never becomes valid: tokens are random and issued once. */
+/** Short, although an unknown token never becomes valid, because tokens are random and issued once. */
 const KEEP_MS = 5_000
 const MAX_ENTRIES = 10_000
-/** Tokens that may have a checksum; others, such as bootstrap tokens, are texts of any form. */
+/** Form of the tokens that may have a checksum; others, such as bootstrap tokens, have any form. */
 const HAS_CHECKSUM = /^w[a-z]_[0-9a-f]{16}\.[A-Za-z0-9_-]{43}$/
 
 /**
- * Negative cache: refuses a token that its owner refused a moment ago, or whose checksum does not
- * match, without asking again. Bounded: the oldest entry is dropped first. It stands behind the caches
- * of valid tokens, so that their requests do not pay for its hashes.
+ * Negative cache: refuses a token without another lookup if its owner has just refused it or its checksum
+ * does not match. Bounded: the oldest entry is dropped first. It comes after the caches of valid tokens, so
+ * that their requests do not pay for its hashes.
  */
 export class RefusedTokens {
-  /** Time of the refusal by the hash of the token, in the order of time. */
+  /** Time of refusal by hash of the token, in chronological order. */
   readonly #refusedAt = new Map<string, number>()
   readonly #now: () => number
 

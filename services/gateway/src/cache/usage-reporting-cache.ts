@@ -9,14 +9,14 @@ interface Entry<T> {
 interface Options {
   /** Label of its metrics. */
   name: string
-  /** Longest time without a report while an entry is in use. */
+  /** Maximum time without a report while an entry is in use. */
   reportIntervalMs: number
   now?: () => number
 }
 
 /**
- * A GenerationCache that fetches an entry in use again from time to time, so that its owner learns
- * when it was last used. No request waits for that.
+ * A GenerationCache that refetches an entry in use from time to time, so that the owner learns when it was
+ * last used. No request waits for that.
  */
 export class UsageReportingCache<T> {
   readonly #entries: GenerationCache<Entry<T>>
@@ -40,7 +40,7 @@ export class UsageReportingCache<T> {
     const { reportIntervalMs, now } = this.#options
     if (now() - entry.reported_ms >= reportIntervalMs) {
       entry.reported_ms = now()
-      // Only the report matters; a changed value comes with a new generation.
+      // Only the report matters: if the value had changed, there would be a new generation.
       this.#fetch(key).catch(() => {})
     }
     return entry.value

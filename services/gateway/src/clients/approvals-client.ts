@@ -49,8 +49,8 @@ export async function getApprovalOfCall(deps: ApprovalsDeps, call: Call): Promis
 }
 
 /**
- * Returns the approval of a call id or of a task name: of several calls of the task the one that
- * has waited longest, or the newest if none is pending. Throws `not_found` if there is none.
+ * Returns the approval of a call id or of a task name: among several calls of the task, the one that has
+ * waited longest, or the newest if none is pending. Throws `not_found` if there is none.
  */
 export async function getApprovalByCallOrTask(
   deps: ApprovalsDeps,

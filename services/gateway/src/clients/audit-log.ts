@@ -11,7 +11,7 @@ type Audit = Pick<RpcClient<typeof AuditService>, 'record'>
 
 const CALL_TIMEOUT_MS = 3_000
 const RETRY_MS = 1_000
-/** Limit of entries that an outage of identity leaves to be recorded later. */
+/** Maximum number of entries that wait in memory during an outage of identity. */
 const MAX_PENDING = 10_000
 
 /** Records audit entries; entries that arrive while a call is in flight form the next batch. */
@@ -24,7 +24,7 @@ export class AuditLog {
 
   constructor(audit: Audit, { signCaller }: Pick<ServiceIdentity, 'signCaller'>, log: Logger) {
     this.#log = log
-    // Tokens are signed here and not per entry: an entry may have waited for longer than a token is
+    // Tokens are signed here and not for each entry, because an entry may wait for longer than a token is
     // valid.
     const sealed = ({ caller, ...entry }: AuditEntry): AuditRecord => ({
       ...entry,
@@ -45,7 +45,7 @@ export class AuditLog {
     return this.#batcher.add(entry)
   }
 
-  /** Records what has happened already: now, or as soon as identity is available. Never throws. */
+  /** Records something that has already happened: now, or as soon as identity is available. Never throws. */
   async recordEventually(entries: readonly AuditEntry[]): Promise<void> {
     const results = await Promise.allSettled(entries.map((entry) => this.record(entry)))
     const left = entries.filter((_, i) => results[i]?.status === 'rejected')
@@ -57,7 +57,7 @@ export class AuditLog {
       this.#log.error({ action, object, outcome, caller }, 'audit entry lost')
   }
 
-  /** Records refused requests, repeated ones of a caller as one entry a minute. Never throws. */
+  /** Records refused requests; repeated ones of a caller become one entry a minute. Never throws. */
   async recordRefusals(entries: readonly AuditEntry[]): Promise<void> {
     await this.recordEventually(entries.filter((entry) => this.#refusals.admit(entry)))
   }

@@ -3,8 +3,8 @@ import { unavailable } from '@windlass/runtime/faults'
 import type { Redis } from '@windlass/runtime/redis/redis'
 
 /**
- * Below `console:`, because the Redis user of the gateway may already use this prefix:
- * another one would need a change of its rights.
+ * Below `console:`, because the gateway's Redis user may already use this prefix; another prefix would need
+ * a change of its rights.
  */
 const PREFIX = 'console:bulk:'
 const KEPT_MS = 86_400_000
@@ -32,7 +32,10 @@ interface Owner {
   issuer?: string | undefined
 }
 
-/** Progress of bulk acts for a day, readable by the caller that began each. Lost with Redis; the audit log keeps the result. */
+/**
+ * Progress of bulk acts for a day, readable by the caller that began each. It is lost with Redis; the audit
+ * log keeps the result.
+ */
 export class BulkProgress {
   readonly #redis: Redis
   readonly #now: () => number
@@ -61,7 +64,7 @@ export class BulkProgress {
   }
 }
 
-/** Contains the owner: an id gives no access to the act of another one. */
+/** Contains the owner, so that an id gives no access to the act of another caller. */
 function keyOf({ issuer = '', subject }: Owner, id: string): string {
   const owner = JSON.stringify([issuer, subject, id])
   return PREFIX + createHash('sha256').update(owner).digest('base64url')

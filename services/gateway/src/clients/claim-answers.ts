@@ -5,7 +5,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { ExecutionsClient } from './executions-client.ts'
 
 const CHECK_MS = 250
-/** Most short executions end before it, and are not confirmed. */
+/** Most short executions end before this time and need no confirmation. */
 const CONFIRM_AFTER_MS = 500
 /** Far below any `claim_timeout` in use. */
 const RENEW_MS = 2_500
@@ -16,22 +16,21 @@ interface SentAnswer {
   writer: Writer
   res: ServerResponse
   sentMs: number
-  /** Bytes still to be sent at the last renewal. */
+  /** Number of bytes still to be sent at the last renewal. */
   pendingBytes: number
   renewAtMs: number
   isReporting: boolean
-  /** The operating system has taken all of it. */
+  /** True when the operating system has taken all bytes. */
   isSent: boolean
 }
 
 /**
- * Confirms to `executions` that workers have received the answers to their claims.
- *
- * A claim is committed before it is answered. If this process is killed in between, or the connection
- * breaks, the worker does not know that it holds the execution; many workers do not ask again. So a
- * claim keeps a deadline until its answer has left this process (or its worker sends a checkpoint).
- * An answer that takes long because it is large extends the deadline as long as bytes go out. What is
- * lost behind the operating system's send buffer stays unnoticed: there only the worker can ask again.
+ * Confirms to `executions` that workers have received the answers to their claims. A claim is committed
+ * before it is answered. If this process is killed in between, or the connection breaks, the worker does
+ * not know that it holds the execution, and many workers do not ask again. So a claim keeps a deadline
+ * until its answer has left this process, or until its worker sends a checkpoint. An answer that takes long
+ * because it is large extends the deadline while its bytes are being sent. A loss after the operating
+ * system's send buffer is not noticed: only the worker can ask again.
  */
 export class ClaimAnswers {
   readonly #executions: Pick<ExecutionsClient, 'submit'>
@@ -64,7 +63,7 @@ export class ClaimAnswers {
     this.#sent.delete(execution_id)
   }
 
-  /** Confirms the answers that were sent completely, and follows no others. */
+  /** Confirms the answers that were sent completely, and tracks no others. */
   async stop(): Promise<void> {
     this.#clearTimer()
     const finished = [...this.#sent.values()].filter(({ isSent }) => isSent)
@@ -115,10 +114,13 @@ export class ClaimAnswers {
   }
 }
 
-/** `invalid`: a replica of an earlier release, which does not know the command; another one may. */
+/**
+ * `invalid` comes from a replica of an earlier release, which does not know the command; another replica
+ * may.
+ */
 const canRepeat = (error: unknown): boolean =>
   !(error instanceof Fault) || error.kind === 'unavailable' || error.kind === 'invalid'
 
-/** At least 1: an answer that has not finished is never confirmed. */
+/** At least 1, so that an answer that has not finished is never confirmed. */
 const pendingBytesOf = ({ socket }: ServerResponse): number =>
   Math.max(1, socket?.writableLength ?? 0)

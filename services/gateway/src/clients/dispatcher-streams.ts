@@ -8,14 +8,17 @@ import type { RequestContext } from '../http/request-context.ts'
 import { DispatcherWatch } from './dispatcher-watch.ts'
 import { WorkerProxy } from './worker-proxy.ts'
 
-/** A dispatcher that does not start to respond in this time is skipped. */
+/** A dispatcher that does not start to respond within this time is skipped. */
 const RESPONSE_TIMEOUT_MS = 5_000
 /**
- * Time in which a worker reads nothing while data is buffered. Node lets it pass once more before
+ * Maximum time for which a worker may read nothing while data is buffered. Node lets it pass twice before
  * it fires.
  */
 const STALL_TIMEOUT_MS = 15_000
-/** Streams that move at once to another dispatcher; each costs it a statement. */
+/**
+ * Maximum number of streams that move to another dispatcher at the same time; each costs that one a
+ * statement.
+ */
 const MOVES_AT_ONCE = 16
 
 /** Receives the name and the connection generation of a worker that closed its stream. */
@@ -29,12 +32,13 @@ interface OpenProxy {
 }
 
 /**
- * Proxies worker streams from the dispatchers, byte for byte. The streams of a dispatcher that hangs
- * (dispatcher-watch.ts) move to another one: its workers would get no work while it lives.
+ * Proxies worker streams from the dispatchers, byte for byte. Streams of a dispatcher that hangs
+ * (dispatcher-watch.ts) move to another one; otherwise their workers would get no work although they are
+ * alive.
  */
 export class DispatcherStreams {
   readonly #urls: readonly string[]
-  /** Tells the dispatchers which worker streams stop when our beats do. */
+  /** Sent to the dispatchers, so that they know which worker streams stop when our beats do. */
   readonly #id = newId()
   #nextIndex = Math.floor(Math.random() * 1_000)
 
@@ -90,7 +94,7 @@ export class DispatcherStreams {
     throw unavailable('no dispatcher can be reached; retry')
   }
 
-  /** All dispatchers in turn, those that hang last. */
+  /** All dispatchers in turn, with those that hang last. */
   #candidates(): string[] {
     const { length } = this.#urls
     this.#nextIndex++
@@ -124,13 +128,13 @@ export class DispatcherStreams {
 
   async #move(one: OpenProxy): Promise<void> {
     const { url: hung } = one.proxy
-    // A request that a hung dispatcher reads when it continues would supersede the stream.
+    // A hung dispatcher would read this request when it continues, and would supersede the stream.
     const url = this.#candidates().find((each) => this.#watches.get(each)?.isFresh)
     if (url === undefined || url === hung) return
     one.isMoving = true
     await one.proxy.move(url, () => this.#connect(url, one.ctx, one.owner))
     one.isMoving = false
-    // One that could not move waits for the next check.
+    // A stream that could not move is tried again at the next check.
     if (one.proxy.url === url && this.#isHung(hung)) this.#leave(hung)
   }
 

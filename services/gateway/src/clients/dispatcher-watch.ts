@@ -5,9 +5,9 @@ import { StallWatch } from '@windlass/runtime/process/stall-watch'
 /** Also the interval of our beats. */
 const CHECK_MS = 250
 const BEAT = '.'
-/** Four beats; together with the move of the streams below two seconds. */
+/** Four beats; together with moving the streams, less than two seconds. */
 const HUNG_MS = 1_000
-/** Two beats: a dispatcher without them takes no streams of another one. */
+/** Two beats: a dispatcher that has sent none for this long takes over no streams. */
 const FRESH_MS = 600
 const RECONNECT_MS = 500
 /** Pause after a dispatcher that sends no beats; a rolling update may replace it at any time. */
@@ -22,14 +22,13 @@ export interface AcknowledgedStream {
 }
 
 /**
- * Watches one dispatcher by the beats that it sends on a connection of their own. A dispatcher that is
- * suspended, or cut off without a reset, sends none, and no stream from it would show that before its
- * next ping. One that is gone closes its connections, and is not reported here.
- *
- * Sends beats too, in the body of the request, by which the dispatcher notices that this process hangs.
- * Between them it writes how many bytes of each worker stream have been delivered, a line for each stream
- * that has passed something on in a turn of the event loop: when the beats stop, the dispatcher sends only
- * those frames to other workers that are not known to have arrived.
+ * Watches one dispatcher by the beats that it sends on a separate connection. A dispatcher that is
+ * suspended, or cut off without a reset, sends none, and no worker stream would show that before its next
+ * ping. A dispatcher that is gone closes its connections and is not reported here. This process sends beats
+ * too, in the body of the request, so that the dispatcher notices when this process hangs. Between the
+ * beats it sends how many bytes of each worker stream have been delivered: one line for each stream that
+ * has passed something on in a turn of the event loop. When the beats stop, the dispatcher sends to other
+ * workers only those frames that are not known to have arrived.
  */
 export class DispatcherWatch {
   readonly #open: () => ClientRequest
@@ -44,7 +43,7 @@ export class DispatcherWatch {
   #unacknowledged = new Set<AcknowledgedStream>()
   isHung = false
 
-  /** `open` begins the request for beats; `onHung` runs at each check while the dispatcher hangs. */
+  /** `open` sends the request for beats; `onHung` is called at each check while the dispatcher hangs. */
   constructor(open: () => ClientRequest, onHung: () => void) {
     this.#open = open
     this.#onHung = onHung
@@ -66,7 +65,7 @@ export class DispatcherWatch {
     return this.#beatMs !== undefined && performance.now() - this.#beatMs > FRESH_MS
   }
 
-  /** Tells the dispatcher at the end of this turn of the event loop what a stream has delivered. */
+  /** Reports to the dispatcher, at the end of this turn of the event loop, what a stream has delivered. */
   acknowledge(stream: AcknowledgedStream): void {
     if (this.#unacknowledged.size === 0) setImmediate(() => this.#sendAcknowledgements())
     this.#unacknowledged.add(stream)
@@ -108,7 +107,7 @@ export class DispatcherWatch {
 
   #check(): void {
     const nowMs = performance.now()
-    // This process was suspended or busy: the beats of that time are still to be read.
+    // This process was suspended or busy: the beats of that time have not been read yet.
     const wasLate = nowMs - this.#checkedMs > 2 * CHECK_MS
     this.#checkedMs = nowMs
     this.#write(BEAT)

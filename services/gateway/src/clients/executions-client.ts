@@ -26,18 +26,21 @@ export interface ChangedExecution {
   log: LogEntry[]
   /** Set for a claim only. */
   execution_token?: string
-  /** Sender that is signalled when it settles. */
+  /** Name of the process that is signalled when it settles. */
   reply_to?: string
 }
 
-/** Use of answers that say that an execution has settled. */
+/** Receives the answers that say that an execution has settled. */
 export interface SettledOptions {
-  /** Name of the process in the `reply_to` of creates. It gets no signals of what the answers say. */
+  /** Name of this process in the `reply_to` of creates. It gets no signal for what an answer already says. */
   sender: string
   onSettled(execution: Execution): void
 }
 
-/** Each call is one message; many in flight, so that no command waits for the slowest of an earlier batch. */
+/**
+ * Number of calls in flight: each is one message, and no command should wait for the slowest of an earlier
+ * batch.
+ */
 const SUBMIT_CONCURRENCY = 32
 const GET_CONCURRENCY = 2
 
@@ -105,8 +108,8 @@ export class ExecutionsClient {
   }
 
   /**
-   * Reserves the execution id of an idempotency key; the same key gets the same id for 24 hours.
-   * `wanted` is the id to reserve, if the key has none; empty: a new one.
+   * Reserves the execution id of an idempotency key; the same key gets the same id for 24 hours. `wanted`
+   * is the id to reserve if the key has none; empty: a new one.
    */
   async reserveExecutionId(key_id: string, wanted: string): Promise<string> {
     const request = { key_id, execution_id: wanted }
@@ -124,7 +127,7 @@ export class ExecutionsClient {
     return execution
   }
 
-  /** Reads an execution without its input and output, which may be of megabytes. */
+  /** Reads an execution without its input and output, which may have megabytes. */
   async findHead(execution_id: string): Promise<Execution | undefined> {
     return withoutPayloads(unwrap(await this.#headBatcher.add(execution_id)))
   }
@@ -136,7 +139,7 @@ export class ExecutionsClient {
   }
 
   /**
-   * Reads a page of the log with the execution at that moment. Concurrent readers of a page share
+   * Reads a page of the log together with the execution at that moment. Concurrent readers of a page share
    * one read.
    */
   page(execution_id: string, after_seq: number): Promise<LogResponse> {

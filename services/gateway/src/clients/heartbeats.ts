@@ -5,14 +5,19 @@ import { Batcher } from '@windlass/runtime/batcher'
 import { Fault, type Kind } from '@windlass/runtime/faults'
 import { callUntilAvailable } from './call-until-available.ts'
 
-/** Two, so that a dispatcher that hangs does not delay what another would accept. */
+/**
+ * Two calls in flight, so that a dispatcher that hangs does not delay pongs that another one would accept.
+ */
 const CONCURRENCY = 2
-/** A call costs more than its content, and a pong may wait. */
+/** A call costs more than its content, and pongs are not urgent. */
 const MAX_DELAY_MS = 50
 /** Far below the silence after which a worker is evicted. */
 const CALL_TIMEOUT_MS = 3_000
 
-/** Sends pongs to a dispatcher in batches: those within MAX_DELAY_MS or during a call go together. */
+/**
+ * Sends pongs to a dispatcher in batches: those that arrive within MAX_DELAY_MS or during a call share the
+ * next one.
+ */
 export class HeartbeatClient {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'pongs'>
   readonly #batcher: Batcher<PongRequest, Settled<Fault | undefined>>

@@ -1,7 +1,7 @@
 import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import { type Fault, unavailable } from '@windlass/runtime/faults'
 
-/** Refusal of what the replicas of an earlier release of a service cannot do. */
+/** Refuses what replicas of an earlier release of a service cannot do. */
 export const ofEarlierRelease = (service: string): Fault =>
   unavailable(`${service} is from an earlier release: upgrade all of its replicas`)
 

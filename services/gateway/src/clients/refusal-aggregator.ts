@@ -27,7 +27,7 @@ interface Group {
 }
 
 export class RefusalAggregator {
-  /** In the order of their windows. */
+  /** In the order in which their windows began. */
   readonly #groups = new Map<string, Group>()
   readonly #now: () => number
   #tokens = BURST
@@ -95,7 +95,7 @@ export class RefusalAggregator {
   }
 }
 
-/** The last entry of a group, for its object if it is the only one, else for the kind of object. */
+/** The last entry of a group: for its object if it has only one, else for the kind of object. */
 function summaryOf({ last, repeated, objects, since_ms }: Group): AuditEntry {
   const [kind = ''] = last.object.split(':', 1)
   const detail = {

@@ -10,7 +10,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import { callUntilAvailable } from './call-until-available.ts'
 
-/** Far below any `reconnect_grace`; requests of one worker within it count once. */
+/** Far below any `reconnect_grace`; several requests of a worker within this time count once. */
 const ACTIVE_INTERVAL_MS = 1_000
 const ACTIVE_DELAY_MS = 250
 const CLOSED_DELAY_MS = 20
@@ -22,9 +22,9 @@ const CALL_TIMEOUT_MS = 1_000
 type WithTime<T> = Omit<T, 'age_ms'> & { at_ms: number }
 
 /**
- * Reports to the dispatchers which workers closed their streams, and which workers send requests:
- * a worker that left and sends nothing is evicted early. A report that fails costs time only, because
- * the worker is then evicted by its missing pongs.
+ * Reports to the dispatchers which workers have closed their streams, and which workers send requests: a
+ * worker that left and sends nothing is evicted early. A report that fails only costs time, because the
+ * worker is then evicted by its missing pongs.
  */
 export class WorkerPresence {
   readonly #fleet: Pick<RpcClient<typeof FleetService>, 'reportPresence'>
@@ -55,7 +55,7 @@ export class WorkerPresence {
   reportActive({ worker_name, session_id }: WorkerIdentity): void {
     const at_ms = performance.now()
     if (at_ms - (this.#reported.get(worker_name) ?? -Infinity) < ACTIVE_INTERVAL_MS) return
-    // Without the entries a few reports are repeated, which is harmless.
+    // Losing the entries repeats a few reports, which is harmless.
     if (this.#reported.size >= MAX_WORKERS) this.#reported.clear()
     this.#reported.set(worker_name, at_ms)
     this.#active

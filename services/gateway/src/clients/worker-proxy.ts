@@ -11,19 +11,22 @@ const FORWARDED_HEADERS = [
 ] as const
 const GENERATION_HEADER = 'x-windlass-connection-generation'
 const FRAME_END = '\n\n'
-/** Comments before frames that may be outdated, and before those that cannot be again (docs/worker-protocol.md). */
+/**
+ * Comments that the worker gets before frames that may be outdated, and before those that are current again
+ * (docs/worker-protocol.md).
+ */
 const DELAYED = ': delayed\n\n'
 const ON_TIME = ': on time\n\n'
-/** Shorter pieces contain no dispatch, but pings, of which a large fleet gets many. */
+/** Shorter pieces contain no dispatch; they are mostly pings, of which a large fleet gets many. */
 const MIN_ACKNOWLEDGED_BYTES = 64
 
 export interface WorkerProxyOptions {
   worker_name: string
-  /** Time in which the worker reads nothing, after which the stream ends. */
+  /** Time for which the worker may read nothing before the stream ends. */
   stalledMs: number
   /** True while the dispatcher may have given the work of frames that arrive to another worker. */
   isDelayed(): boolean
-  /** Runs after bytes have been delivered. */
+  /** Called after bytes have been delivered. */
   onDelivered(stream: AcknowledgedStream): void
 }
 
@@ -41,7 +44,7 @@ export class WorkerProxy implements AcknowledgedStream {
   #tail = FRAME_END
   /** Bytes of the current dispatcher's stream that were copied. */
   #copiedBytes = 0
-  /** True after the mark that what follows may be outdated. */
+  /** True after the comment that the following frames may be outdated. */
   #isMarkedDelayed = false
   #isEndedHere = false
   #moving: Promise<void> | undefined
@@ -66,7 +69,7 @@ export class WorkerProxy implements AcknowledgedStream {
     res.flushHeaders()
   }
 
-  /** Connection generation of the dispatcher's stream; 0 for none. */
+  /** Connection generation of the dispatcher's stream; 0 if there is none. */
   get generation(): number {
     return Number(this.#upstream.headers[GENERATION_HEADER] ?? 0)
   }
@@ -75,7 +78,7 @@ export class WorkerProxy implements AcknowledgedStream {
     return this.#options.worker_name
   }
 
-  /** A lower bound: the bytes in the send buffer include those of the chunked encoding. */
+  /** A lower bound, because the bytes in the send buffer include those of the chunked encoding. */
   get deliveredBytes(): number {
     return Math.max(0, this.#copiedBytes - this.#ctx.res.writableLength)
   }
@@ -87,8 +90,7 @@ export class WorkerProxy implements AcknowledgedStream {
       this.#upstream.resume()
       this.#options.onDelivered(this)
     })
-    // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected
-    // here.
+    // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected here.
     res.setTimeout(this.#options.stalledMs, () => {
       if (res.writableLength === 0) return
       this.#isEndedHere = true
@@ -148,7 +150,7 @@ export class WorkerProxy implements AcknowledgedStream {
       if (!res.write(chunk)) upstream.pause()
       else if (chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.onDelivered(this)
     })
-    // Both run before `close` of the worker's connection if the dispatcher, the link to it, or this
+    // Both are called before `close` of the worker's connection if the dispatcher, the link to it, or this
     // process ended the stream.
     upstream.once('end', () => {
       const wasOpen = !res.destroyed
@@ -161,8 +163,7 @@ export class WorkerProxy implements AcknowledgedStream {
       const wasOpen = !res.destroyed
       void ifCurrent(() => {
         this.#isEndedHere ||= wasOpen
-        // A broken stream must not look like an ended one: a worker waits before it reconnects after an
-        // end.
+        // A broken stream must not look like one that ended: a worker waits before it reconnects after an end.
         if (signal.aborted) res.end()
         else res.destroy()
       })

@@ -9,14 +9,14 @@ export interface ByteCount {
   length: number
 }
 
-/** Beyond the longest text that PostgreSQL stores. */
+/** More than the length of the longest text that PostgreSQL stores. */
 const MAX_OFFSET = 2 ** 30
 
 const ONE_RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/
 
 /**
- * Reads a Range header (RFC 9110, 14.2) for a text of so many bytes. Undefined: the whole text, as for
- * several ranges and other units, which a server may ignore.
+ * Reads a Range header (RFC 9110, 14.2) for a text of this many bytes. Returns undefined for the whole
+ * text, which also answers several ranges and other units, because a server may ignore them.
  */
 export function rangeOf(
   header: string | undefined,
@@ -31,7 +31,7 @@ export function rangeOf(
   return start >= total ? 'unsatisfiable' : { start, end }
 }
 
-/** Position from which a reader that does not know the total reads first; 0 where that depends on the total. */
+/** Position of the first read for a caller that does not know the total; 0 if it depends on the total. */
 export function firstPart(header: string | undefined, mostBytes: number): ByteCount {
   const [, first = '', last = ''] = ONE_RANGE.exec(header?.trim() ?? '') ?? []
   const offset = Number(first)

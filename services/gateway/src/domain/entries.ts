@@ -27,8 +27,8 @@ export interface SecretsRequest {
 }
 
 /**
- * Reads the names that a worker requests; any text is accepted, since only declared names are
- * answered. Throws `invalid` with the text that workers show.
+ * Reads the names that a worker requests. Any text is accepted, because only declared names are answered.
+ * Throws `invalid` with the message that workers show.
  */
 export function readSecretsRequest(text: string): SecretsRequest {
   const members = membersOnce(text, ['body'])
@@ -77,7 +77,7 @@ export function batchOf(
   return new JsonText(`{${asked.map(({ name, value }) => `${quote(name)}:${value}`).join(',')}}`)
 }
 
-/** Splices a name, its value and, if it is restricted or they are requested, the details. */
+/** Splices a name, its value and, if the entry is restricted or `isDetailed` is set, the details. */
 export function entryView(entry: Entry, isDetailed: boolean): JsonText {
   const details = Object.entries(detailsOf(entry, isDetailed))
   const members = details.map(([name, value]) => `,${quote(name)}:${JSON.stringify(value)}`)
@@ -87,8 +87,8 @@ export function entryView(entry: Entry, isDetailed: boolean): JsonText {
 }
 
 /**
- * Patterns and version of an entry. Clients of the original contract know none of them, so without
- * `isDetailed` an entry that all workflows may use has none.
+ * Patterns and version of an entry. Clients of the original contract know neither, so without `isDetailed`
+ * they are left out for an entry that all workflows may use.
  */
 export function detailsOf(entry: Entry, isDetailed: boolean) {
   const { namespaces, workflows, version, previous_until } = entry
@@ -106,7 +106,7 @@ const patternsOf = (patterns: Patterns | undefined) =>
 
 const timeOf = (time: Date | undefined) => time?.toISOString() ?? null
 
-/** Formats names as a Python list, as clients know these messages. */
+/** Formats names as a Python list, the form in which clients know these messages. */
 export const listed = (names: readonly string[]): string => `[${names.map(shown).join(', ')}]`
 
 function shown(name: string): string {

@@ -7,17 +7,17 @@ export interface Wait {
   /** Name of the worker that has it; empty for none. */
   held_by: string
   deadline_at: string | null
-  /** True if it waits outside of the queue, until `deadline_at` or for one of `wakes_on`. */
+  /** True if it waits outside of the queue, until `deadline_at` or until one of `wakes_on` ends. */
   parked: boolean
   /** Executions whose end wakes it. */
   wakes_on: readonly string[]
   /** Tasks with a pending approval. */
   gates: readonly string[]
-  /** Its requirement of a worker, in words. */
+  /** Its requirement, in words. */
   needs: readonly string[]
 }
 
-/** A worker in relation to this requirement. */
+/** A worker compared with this requirement. */
 export interface Place {
   name: string
   status: string
@@ -25,20 +25,23 @@ export interface Place {
   lacking: readonly string[]
   /** 0: unlimited. */
   capacity: number
-  /** Number of executions that it has. */
+  /** Number of executions that the worker has. */
   used: number
 }
 
 export interface Explanation {
   reason: string
-  /** The smallest change that would let it start; null if nothing has to change. */
+  /** The smallest change that would let it start; null if no change is needed. */
   suggestion: string | null
 }
 
 export const isEligible = ({ status, lacking }: Pick<Place, 'status' | 'lacking'>): boolean =>
   status === 'online' && lacking.length === 0
 
-/** Returns the first reason why a worker does not take the execution now, in words; undefined if it would. */
+/**
+ * Returns the first reason why a worker does not take the execution now, in words; undefined if it would
+ * take it.
+ */
 export function unmet(place: Place): string | undefined {
   const { status, lacking, used, capacity } = place
   if (lacking[0] !== undefined) return lacking[0]
@@ -119,8 +122,8 @@ function explainQueued({ queue_position, needs }: Wait, places: readonly Place[]
 const hasFreeSlot = ({ capacity, used }: Place) => capacity === 0 || used < capacity
 
 /**
- * Orders workers by what has to change: first those that lack nothing but availability, then by the
- * number of unmet parts.
+ * Orders workers by what would have to change: first those that only lack availability, then by the number
+ * of unmet parts.
  */
 function remedy(needs: readonly string[], places: readonly Place[]): string {
   const [nearest] = [...places].sort((a, b) => costOf(a) - costOf(b))

@@ -16,8 +16,8 @@ const UNSENT = new Set([
 ])
 
 /**
- * A frame has one data line. Valid JSON has raw line breaks between its tokens only; other
- * characters at which some readers break lines occur in its strings only, where they are escaped.
+ * A frame has one data line. Valid JSON has raw line breaks only between its tokens; the other characters
+ * at which some readers break lines occur only in its strings, where they are escaped.
  */
 const oneLine = (json: string) =>
   json
@@ -32,8 +32,8 @@ export function stateAfter(state: string, type: string): string {
 }
 
 /**
- * Returns the frame with which the stream of a run begins, before any event. It is a comment: clients
- * stop at states and expect events of the log only.
+ * Returns the first frame of a run's stream, before any event. It is a comment, because clients stop at
+ * states and expect only events of the log.
  */
 export const firstFrame = (execution_id: string): string => `: execution_id ${execution_id}\n\n`
 
@@ -43,7 +43,7 @@ export function frameOf(execution_id: string, state: string, entry: LogEntry): s
   return frame(entry.seq, entry.type, `{${fieldsOf(execution_id, state, entry)}}`)
 }
 
-/** Returns the last frame, with the output, or with the whole context if that was requested. */
+/** Returns the last frame, with the output, or with the whole context if requested. */
 export function closingFrame(
   execution: Execution,
   entry: LogEntry,
@@ -56,7 +56,7 @@ export function closingFrame(
   return frame(entry.seq, entry.type, data)
 }
 
-/** The execution of a frame that is not in the log, and the last entry before it. */
+/** The execution of a frame that is not in the log, and the last log entry before the frame. */
 interface Place {
   execution_id: string
   state: string
@@ -94,7 +94,7 @@ export function lineFrame(
 
 /**
  * Returns the last frame of a stream whose reader is no longer authorized. It has the members of other
- * frames, since clients read the state of each, and `detail` as a refused request.
+ * frames, because clients read the state of each, and a `detail` like a refused request.
  */
 export function refusalFrame({ execution_id, state, seq }: Place, message: string): string {
   const type = 'ACCESS_DENIED'

@@ -25,7 +25,9 @@ const STANDARD = new Set(
 /** Modules of the SDK, and of the reference package that the worker provides. */
 const PROVIDED = new Set(['windlass', 'flux'])
 
-/** Namespace packages, to which several distributions contribute: the one that provides a module is not known. */
+/**
+ * Namespace packages, to which several distributions contribute, so that the one with a module is unknown.
+ */
 const SHARED = new Set(
   'azure backports google jaraco mpl_toolkits opentelemetry ruamel sphinxcontrib zope'.split(' '),
 )
@@ -69,7 +71,7 @@ const DISTRIBUTIONS = new Map(
   }),
 )
 
-/** Maximum of modules of one upload that are compared with the packages of the workers. */
+/** Maximum number of modules of one upload that are compared with the packages of the workers. */
 const MAX_MODULES = 50
 const MODULE = /^[A-Za-z]\w*$/
 
@@ -77,8 +79,8 @@ const MODULE = /^[A-Za-z]\w*$/
 export type ImportedPackages = ReadonlyMap<string, readonly string[]>
 
 /**
- * Returns the distributions that a source needs, from its dotted imports: without the standard library, the SDK
- * and modules whose distribution is not known.
+ * Returns the distributions that a source needs, from its dotted imports, except those of the standard
+ * library, the SDK and modules whose distribution is unknown.
  */
 export function importedPackages(imports: readonly string[]): ImportedPackages {
   const modules = new Set(imports.map((path) => path.split('.')[0] ?? ''))

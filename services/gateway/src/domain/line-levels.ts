@@ -2,7 +2,7 @@
 export const LEVELS = ['debug', 'info', 'warning', 'error', 'critical'] as const
 export type Level = (typeof LEVELS)[number]
 
-/** Lowest number of a line that reaches a level; what is below `debug` counts as it. */
+/** Lowest number of a line at each level; lower numbers count as `debug`. */
 export const levelNumber = (name: Level): number =>
   name === 'debug' ? 0 : 10 * (LEVELS.indexOf(name) + 1)
 

@@ -2,8 +2,8 @@ import { type Problem, unprocessable } from '@windlass/runtime/faults'
 import { membersOf } from '@windlass/runtime/json/json'
 
 /**
- * JSON parsers disagree on which of two equal members counts: one could validate the first and
- * another apply the second.
+ * JSON parsers disagree on which of two members with one name counts: one could validate the first and
+ * another use the second.
  */
 export const repeated = (loc: Problem['loc']) =>
   unprocessable({ loc, msg: 'given more than once', type: 'repeated' })

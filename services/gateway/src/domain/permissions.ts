@@ -11,10 +11,7 @@ import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 /** Kinds of objects that belong to a workflow: `<resource>:<namespace>:<workflow>:<verb>`. */
 type Resource = 'workflow' | 'execution' | 'schedule'
 
-/**
- * Returns the workflows to which these permissions extend a verb; `*` stands for every namespace or
- * name.
- */
+/** Returns the workflows for which these permissions allow a verb; `*` stands for every namespace or name. */
 export function scopesIn(
   granted: readonly string[],
   needed: { resource: Resource; verb: string },
@@ -30,7 +27,7 @@ export function scopesIn(
   })
 }
 
-/** True if these permissions allow to upload to at least one namespace. */
+/** True if these permissions allow uploads to at least one namespace. */
 export const mayRegisterSomewhere = (permissions: Permissions): boolean =>
   permissions.kind === 'all' ||
   permissions.granted.some((permission) => {
@@ -57,7 +54,7 @@ export function schedulesIn(granted: readonly string[]): string[] {
   return [...new Set(named)]
 }
 
-/** True with permission to read a workflow, to run it and to read the secrets that it declares. */
+/** True for permissions to read a workflow, to run it and to read the secrets that it declares. */
 export async function permissionsFor(workflow: Workflow, latest: FindLatest): Promise<string[]> {
   const { namespace, name } = workflow
   const secrets = metadataOf(workflow).secret_requests ?? []

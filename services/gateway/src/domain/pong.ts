@@ -6,7 +6,7 @@ export interface Pong {
 
 const MAX_METRICS = 64
 const KEY = /^[^\p{C}]{1,64}$/u
-/** A protobuf map is a plain object, which loses `__proto__`. */
+/** A protobuf map is a plain object, which would drop `__proto__`. */
 const isKey = (key: string) => KEY.test(key) && key !== '__proto__'
 
 /** Returns the snapshot, or undefined if any part of it is malformed: then all of it is ignored. */

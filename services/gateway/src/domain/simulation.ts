@@ -1,6 +1,6 @@
 import { permits } from '@windlass/domain/permissions'
 
-/** A segment of no permission: only a star covers it. */
+/** A segment that occurs in no permission: only a star covers it. */
 const ANY = '?'
 
 /** True if everything that a permission covers is covered by some of these. */
@@ -9,7 +9,9 @@ export function covers(held: readonly string[], permission: string): boolean {
   return probesOf(permission, longest + 1).every((probe) => held.some((one) => permits(one, probe)))
 }
 
-/** Returns a concrete permission that stands for all that this one covers, of at most so many segments. */
+/**
+ * Returns a concrete permission that represents all that this one covers, with at most this many segments.
+ */
 function probesOf(permission: string, longest: number): string[] {
   const segments = permission.split(':').map((segment) => (segment === '*' ? ANY : segment))
   if (!permission.endsWith('*') || !/(^|:)\*$/.test(permission)) return [segments.join(':')]
@@ -23,7 +25,7 @@ function probesOf(permission: string, longest: number): string[] {
 interface Change {
   before: readonly string[]
   after: readonly string[]
-  /** Permissions from other roles, which stay. */
+  /** Permissions from other roles, which the change does not affect. */
   others?: readonly string[]
 }
 

@@ -1,7 +1,7 @@
 import type { Verdict } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import type { ImportedPackages } from './imported-packages.ts'
 
-/** Parts that each worker lacks; one that all of them lack keeps a workflow from running. */
+/** Parts that each worker does not meet; a part that no worker meets keeps a workflow from running. */
 type Fleet = readonly Pick<Verdict, 'status' | 'lacking' | 'namespaces'>[]
 
 /** Requirement of one runner, and the verdicts of all workers on it. */

@@ -1,7 +1,7 @@
 import { contextJson, eventsJson, executionMembers } from '@windlass/domain/execution-json'
 import type { Execution, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 
-/** JSON text that is sent as it is: payloads are spliced in and never parsed on the way. */
+/** JSON text that is sent unchanged: payloads are spliced in and never parsed in transit. */
 export class JsonText {
   readonly text: string
 
@@ -27,6 +27,6 @@ export function detailed(execution: Execution, log: readonly LogEntry[]): JsonTe
 export const context = (execution: Execution, log: readonly LogEntry[]): JsonText =>
   new JsonText(contextJson(execution, log))
 
-/** Worker, and the id of the trace if there is one: of a `traceparent`, the 32 digits after the version. */
+/** The worker, and the trace id if there is one: the 32 digits after the version in a `traceparent`. */
 const workerName = ({ worker_name, traceparent }: Execution) =>
   `"worker_name":"${worker_name}"${traceparent ? `,"trace_id":"${traceparent.slice(3, 35)}"` : ''}`

@@ -6,7 +6,7 @@ const plainText = z.string().min(1).max(255)
 /** Restrictions that a worker token puts on the workers which register with it. Absent or null: none. */
 export const Restrictions = z
   .object({
-    /** Start of the worker's name. */
+    /** Prefix of the worker's name. */
     name_prefix: z
       .string()
       .regex(/^[A-Za-z0-9._-]{1,128}$/)
@@ -15,7 +15,7 @@ export const Restrictions = z
     labels: z.record(plainText, z.array(plainText).max(100)).nullish(),
     /** Namespaces whose executions the worker receives. */
     namespaces: z.array(plainText).max(100).nullish(),
-    /** Largest values of the registration; cores and bytes. */
+    /** Maximum values of the registration; cores and bytes. */
     limits: z
       .object({
         max_concurrent_executions: z.int().min(1).nullish(),
@@ -30,7 +30,7 @@ export const Restrictions = z
 
 export type Restrictions = z.output<typeof Restrictions>
 
-/** The parts of a registration that restrictions are compared with. */
+/** The parts of a registration that the restrictions limit. */
 export interface RestrictedClaims {
   name: string
   labels: Readonly<Record<string, string>>

@@ -8,9 +8,9 @@ export interface BodyBudgetOptions {
 }
 
 /**
- * Bounds the memory that request bodies take while they are received, parsed and passed on. A request
- * beyond the budget is answered 503 and may be repeated. A body that exceeds the budget on its own is
- * accepted while no other is in flight, so that every body of a permitted size can pass.
+ * Limits the memory that request bodies take while they are received, parsed and passed on. A request
+ * beyond the budget is answered 503 and may be repeated. A body that alone exceeds the budget is accepted
+ * while no other is in flight, so that every body of a permitted size can pass.
  */
 export class BodyBudget {
   readonly #options: BodyBudgetOptions
@@ -25,7 +25,7 @@ export class BodyBudget {
     return this.#bytes
   }
 
-  /** Opens the account of one request; without a principal only the total is bounded. */
+  /** Creates the account of one request; without a principal only the total is limited. */
   open(principal: string | undefined): BodyReservation {
     return new BodyReservation((bytes) => this.#add(principal, bytes))
   }

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from '@windlass/runtime/process/log'
 
-/** A file of the console as it is sent, in each encoding. */
+/** A file of the console in the forms in which it is sent, one for each encoding. */
 export interface ConsoleFile {
   type: string
-  /** Quoted, as in the header; it names the content and not the encoding. */
+  /** Quoted, as in the header; identifies the content and not the encoding. */
   etag: string
-  /** The name holds a hash of the content, so it may be kept for ever. */
+  /** The name contains a hash of the content, so browsers may keep the file forever. */
   isImmutable: boolean
   plain: Buffer
   br: Buffer | undefined
@@ -25,7 +25,7 @@ interface ManifestEntry {
 }
 
 const INDEX = 'index.html'
-/** The start of the base element in index.html, below which relative addresses of the page are. */
+/** The start of the base element in index.html, to which the page's relative addresses refer. */
 const BUILT_BASE = '<base href="/console/"'
 
 /**

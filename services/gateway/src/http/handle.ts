@@ -90,7 +90,10 @@ async function runRoute<Deps>(
   const request = { ctx, params, query, body }
   const isAudited = audit && isRecordedAt(audit, settings.audit.level)
   const trail = !isAudited ? undefined : new AuditTrail({ audit, access }, auditLog, input)
-  /** Runs what may take long; aborts the request once its caller is no longer authorized. */
+  /**
+   * Runs a part of the request that may take long; aborts the request once its caller is no longer
+   * authorized.
+   */
   const checked = <T>(run: () => Promise<T>): Promise<T> => {
     if (!settings.security.auth.enabled) return run()
     const recheck = async () => {
@@ -130,7 +133,10 @@ function sendCounted(ctx: RequestContext, status: number, text: string): void {
   sendJson(ctx, status, text)
 }
 
-/** Bytes of bodies are counted for each principal and each worker; anonymous ones only in total. */
+/**
+ * The bytes of bodies are counted for each principal and each worker; those of anonymous callers only in
+ * total.
+ */
 function principalOf({ subject, issuer }: Caller, { name }: Record<string, string>) {
   if (subject !== '') return `${issuer} ${subject}`
   return name === undefined ? undefined : `worker ${name}`

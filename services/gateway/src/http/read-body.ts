@@ -3,7 +3,7 @@ import type { RequestContext } from './request-context.ts'
 
 /**
  * Limits of the rest of a rejected body that is still read, so that the client can read the response.
- * Discarding 16 MiB takes 12 ms of the event loop.
+ * Discarding 16 MiB occupies the event loop for 12 ms.
  */
 const MAX_DISCARDED_BYTES = 20 * 1_048_576
 const DISCARD_TIMEOUT_MS = 10_000
@@ -52,7 +52,7 @@ export function tooLarge(ctx: RequestContext, maxBytes: number): Fault {
 
 /** Discards the rest of a rejected body; closes the connection above the limits of time and size. */
 export function discardBody({ req }: RequestContext): void {
-  // Nothing would end the timer, which closes a connection that already serves other requests.
+  // Nothing else would stop the timer, which would close a connection that already serves other requests.
   if (req.readableEnded || req.destroyed) return
   let size = 0
   const cut = () => req.socket.destroy()

@@ -23,7 +23,7 @@ export class RequestContext {
   route: string | undefined
   /** Execution that the request starts or resumes, for the audit log. */
   executionId: string | undefined
-  /** Headers of the response, whatever it will be. */
+  /** Headers of the response, whatever its status. */
   readonly responseHeaders: string[] = []
   /** Counts bytes of the answer until the client has read them; throws `unavailable` for too many. */
   countUnread: (bytes: number) => void = () => {}
@@ -71,7 +71,7 @@ export class RequestContext {
       if (this.isClosed) left()
       else
         this.res.once('close', () => {
-          // Nothing waits any more; an abort would create an error with its stack for every request.
+          // Nothing waits any more, and an abort would create an error with its stack for every request.
           if (!this.res.writableFinished) left()
         })
     }
@@ -79,22 +79,22 @@ export class RequestContext {
   }
 
   /**
-   * Aborts when the server stops or the caller is no longer authorized, and not when the client disconnects:
-   * for work that continues without a reader.
+   * Aborts when the server stops or the caller is no longer authorized, but not when the client
+   * disconnects: for work that continues without a reader.
    */
   get stopSignal(): AbortSignal {
     this.#stopped ??= new AbortController()
     return this.#stopped.signal
   }
 
-  /** Aborts what waits for this request. */
+  /** Aborts everything that waits for this request. */
   abort(reason: Fault): void {
     this.#closed?.abort(reason)
     this.#stopped?.abort(reason)
   }
 }
 
-/** Counts a header; Node keeps the first of some headers, and joins others. */
+/** Counts the occurrences of a header; Node keeps the first of some headers, and joins others. */
 export function countHeader(rawHeaders: readonly string[], name: string): number {
   let times = 0
   for (let i = 0; i < rawHeaders.length; i += 2) if (rawHeaders[i]?.toLowerCase() === name) times++

@@ -18,7 +18,9 @@ export function createRequestLog(log: Logger): Logger {
   return requestLog
 }
 
-/** Only declared routes and methods are labels: what a client chooses must not create series. */
+/**
+ * Only declared routes and methods are labels, because values that a client chooses must not create series.
+ */
 function measureRequest(method: string, route: string, { status, ms }: Measured): void {
   httpRequests.add(1, { method, route, status: String(status) })
   httpDuration.record(ms / 1_000, { method, route })

@@ -42,14 +42,16 @@ export function send(
   const headers = ['content-type', type, 'content-length', String(bytes), 'x-request-id', id]
   res.writeHead(status, responseHeaders.length > 0 ? [...headers, ...responseHeaders] : headers)
   if (req.complete || !req.readableFlowing) return void res.end(text)
-  // The client still sends a body that is discarded; if the connection closed now, it would lose
-  // the response.
+  // The client is still sending a body, which is discarded; if the connection closed now, it would lose the
+  // response.
   res.write(text)
   const end = () => res.end()
   req.once('end', end).once('close', end)
 }
 
-/** Sends a refusal. The text of a Fault is for the caller; of any other error nothing is disclosed. */
+/**
+ * Sends a refusal. The message of a Fault is meant for the caller; nothing is disclosed of any other error.
+ */
 export function sendFault(ctx: RequestContext, error: unknown): void {
   if (!ctx.req.complete && !ctx.req.readableFlowing && hasBody(ctx)) discardBody(ctx)
   const fault = faultOf(error)
@@ -68,7 +70,7 @@ export const refusalOf = (fault: Fault) => ({
 export function faultOf(error: unknown): Fault | undefined {
   if (error instanceof Fault) return error
   if (error instanceof JsonError) return malformed(error)
-  // Express throws an error of status 400 for a path that cannot be decoded.
+  // Express throws an error with status 400 for a path that cannot be decoded.
   if (error instanceof Error && (error as { status?: unknown }).status === 400)
     return new Fault('invalid', 'Malformed path')
   return undefined

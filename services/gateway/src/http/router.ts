@@ -46,7 +46,7 @@ function createExpressRouter<Deps>(
   const mount = (mounted: readonly Route<Deps>[]) =>
     mountRoutes(app, mounted, { context, contextOf })
   mount(routes.filter(({ isPage }) => !isPage))
-  // The console answers below one path for all its addresses; `GET /console/session` is none of them.
+  // Mounted after the API: one handler serves all addresses below `/console/`, except `/console/session`.
   mount(routes.filter(({ isPage }) => isPage))
   const refuse = (error: unknown, req: Request) => {
     const ctx = contextOf(req)
@@ -57,7 +57,7 @@ function createExpressRouter<Deps>(
   app.use((error: unknown, req: Request, _res: Response, _next: NextFunction) => refuse(error, req))
   return (ctx) => {
     contexts.set(ctx.req, ctx)
-    // Express would route an absolute URL by its path and so bypass a proxy that guards paths.
+    // Express would route an absolute URL by its path and thus bypass a proxy that guards paths.
     if (ctx.path.startsWith('/')) app(ctx.req, ctx.res)
     else refuse(new Fault('not_found', 'Not Found'), ctx.req as Request)
   }
@@ -97,7 +97,7 @@ function mountRoutes<Deps>(
       )
     mountNotAllowed.push(() => app.all(pattern, notAllowed))
   }
-  // Mounted last: `GET /admin/secrets/batch` is a secret of that name, though that path accepts a
+  // Mounted last: a GET of `/admin/secrets/batch` reads a secret with that name, though that path accepts a
   // POST.
   for (const each of mountNotAllowed) each()
 }

@@ -1,7 +1,7 @@
 import type { RequestContext } from './request-context.ts'
 
 const MAX_PING_INTERVAL_MS = 15_000
-/** Node lets it pass once more before it fires. */
+/** Node lets this time pass twice before it fires. */
 const STALL_TIMEOUT_MS = 15_000
 /** Buffered bytes above which a reader must catch up before it gets more, and the time it has for that. */
 const MAX_BUFFERED_BYTES = 1_048_576
@@ -15,12 +15,11 @@ const HEADERS = [
 ]
 
 /**
- * An event stream to one reader. Its buffer is bounded by 1 MiB and one frame; a slow consumer that
- * stays above that, or reads nothing for half a minute, is closed without an effect on others.
- *
- * The dispatcher has another SSE writer (worker-stream.ts): this one sends what can be read again
- * from the log and drops progress, so it waits on the socket; that one must keep cancellations for
- * a slow worker, so it buffers frames itself and tells a slow reader from a stalled one.
+ * An event stream to one reader. Its buffer is limited to 1 MiB and one frame. A slow consumer that stays
+ * above that, or reads nothing for half a minute, is disconnected; others are not affected. The dispatcher
+ * has another SSE writer (worker-stream.ts): this one sends data that can be read again from the log and
+ * drops progress, so it waits for the socket; that one must keep cancellations for a slow worker, so it
+ * buffers frames itself and distinguishes a slow reader from a stalled one.
  */
 export class SseStream {
   readonly #ctx: RequestContext

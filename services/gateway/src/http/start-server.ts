@@ -13,13 +13,13 @@ import { logRequest } from './request-log.ts'
 import { sendFault, sendJson } from './response.ts'
 import { createRouter } from './router.ts'
 
-/** Time that a stop leaves to responses in progress, and to requests that wait for an execution. */
+/** Time that a stop allows for responses in progress, and for requests that wait for an execution. */
 const DRAIN_TIMEOUT_MS = 10_000
 const WAITING_TIMEOUT_MS = 3_000
 const STOPPING = unavailable('the server is stopping')
 
 /**
- * With two Host headers a proxy may use one and Node the other, so such requests are refused (RFC
+ * If there are two Host headers, a proxy may use one and Node the other, so such requests are refused (RFC
  * 9112, 3.2).
  */
 function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefined {
@@ -33,8 +33,8 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): Fault | undefi
 const PROBES = new Set(['/health', '/ready'])
 
 /**
- * True for a link to the console that someone follows on another site, such as a chat. What these paths
- * answer is the same for every caller, and the cookie of a session is not sent with such a request.
+ * True for a link to the console on a page of another site, such as a chat. The answer of these paths is
+ * the same for every caller, and the cookie of a session is not sent with such a request.
  */
 const opensConsole = ({ req, headers, path }: RequestContext): boolean =>
   req.method === 'GET' &&
@@ -42,7 +42,7 @@ const opensConsole = ({ req, headers, path }: RequestContext): boolean =>
   headers['sec-fetch-mode'] === 'navigate' &&
   headers['sec-fetch-dest'] === 'document'
 
-/** Refuses requests of other web pages before routing and before any of the body is read. */
+/** Refuses requests from pages of other sites before routing and before any of the body is read. */
 function pageFaults({ settings }: ServerContext): (ctx: RequestContext) => Fault | undefined {
   const { host, allowed_hosts: allowedHosts, public_url: publicUrl } = settings.server
   const allowedHostsSetting = '[svc.server].allowed_hosts'

@@ -2,7 +2,7 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import { inRequestSpan, markFailed, traceparentOf } from '@windlass/runtime/tracing/tracing'
 import type { RequestContext } from './request-context.ts'
 
-/** Access rules of routes that begin no trace: probes, and what workers send all the time. */
+/** Access rules of routes that begin no trace: probes, and requests that workers send all the time. */
 const CONTINUED_ONLY: ReadonlySet<unknown> = new Set(['public', 'own worker', 'own execution'])
 /** Routes whose `traceparent` is used although `accept_client_context` is off: workers are authenticated. */
 const OF_WORKERS: ReadonlySet<unknown> = new Set(['own worker', 'own execution'])

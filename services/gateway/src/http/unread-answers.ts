@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { unavailable } from '@windlass/runtime/faults'
 
-/** Smaller answers are not counted: the system takes them at once. */
+/** Smaller answers are not counted, because the operating system takes them at once. */
 const LARGE_BYTES = 1_048_576
 
 interface UnreadAnswersOptions {
@@ -18,13 +18,14 @@ interface Unread {
 }
 
 /**
- * Bounds the memory of large answers that clients have not read yet: a client that reads nothing would keep
- * each of them. A principal above its limit is answered 503; then it has that much to read. Above the total, the
- * oldest answer of the principal with the most is cut off, so that a few principals do not cause refusals to all others.
+ * Limits the memory of large answers that clients have not read yet: a client that reads nothing would
+ * otherwise keep all of them. Above the limit of a principal, its request is answered 503 until it has read
+ * its answers. Above the total, the oldest answer of the principal with the most bytes is cut off, so that
+ * a few principals do not cause refusals for all others.
  */
 export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions
-  /** In the order of their begin. */
+  /** In the order in which they began. */
   readonly #unread = new Set<Unread>()
 
   constructor(options: UnreadAnswersOptions) {

@@ -2,13 +2,15 @@ import { parseId } from '@windlass/runtime/ids'
 import type { BusSubscription } from '@windlass/runtime/nats/best-effort'
 import type { Bus } from '@windlass/runtime/nats/bus'
 
-/** Maximum of ids that are kept between two rounds. */
+/** Maximum number of ids that are kept between two rounds. */
 const MAX_IDS = 1_000
 const SUBJECT = 'executions.*.events.*'
 
 export interface ChangedIds {
   ids: readonly string[]
-  /** Signals may have been missed: NATS was unavailable, or there were more ids than are kept. */
+  /**
+   * True: signals may have been missed, because NATS was unavailable or there were more ids than are kept.
+   */
   areIncomplete: boolean
 }
 
@@ -23,7 +25,7 @@ export class ChangedExecutions {
     this.#bus = bus
   }
 
-  /** Subscribes while it is used; resolves when no later signal is missed. */
+  /** Subscribes while it is used; resolves when no later signal can be missed. */
   async use(isUsed: boolean): Promise<void> {
     if (isUsed) {
       this.#subscription ??= this.#bus.subscribeBestEffort(SUBJECT, (_, at) => this.#add(at))
@@ -46,7 +48,7 @@ export class ChangedExecutions {
 
   #add(subject: string): void {
     const [, name = '', , kind] = subject.split('.')
-    // A reply has the name of a process in that place, and a signal of its own.
+    // A reply has the name of a process in place of the id, and a signal of its own.
     const id = kind === 'reply' ? undefined : parseId(name)
     if (id === undefined) return
     if (this.#ids.size >= MAX_IDS && !this.#ids.has(id)) this.#areIncomplete = true

@@ -4,7 +4,7 @@ import { type ListRow, type ListSource, type ListUpdate, MAX_ROWS } from './list
 export interface ChangedRow extends ListRow {
   revision: number
   created_at: Date
-  /** False: it is not, or no longer, in the list. */
+  /** False if the execution is not, or no longer, in the list. */
   matches: boolean
 }
 
@@ -12,7 +12,7 @@ export interface ChangedRow extends ListRow {
 export interface ChangesPage {
   rows: readonly ChangedRow[]
   total: number
-  /** Others may have changed that were not read. */
+  /** True if others may have changed that were not read. */
   cut: boolean
   as_of: Date | undefined
 }
@@ -27,26 +27,26 @@ export type ListChanges = (request: {
 /** Interval of reads by time, while signals arrive and while some may be missed. */
 const POLL_MS = 10_000
 const POLL_WITHOUT_SIGNALS_MS = 2_000
-/** Reads by time overlap: a transaction may commit after the read and be dated before it. */
+/** Reads by time overlap, because a transaction may commit after the read with a time before it. */
 const OVERLAP_MS = 15_000
-/** Maximum of rows in a read by time. */
+/** Maximum number of rows in a read by time. */
 const MAX_POLLED = 1_000
 /** A reader that was away for longer reads its list again. */
 const MAX_AWAY_MS = 3_600_000
-/** Maximum of executions whose last sent revision is kept. */
+/** Maximum number of executions whose last sent revision is kept. */
 const MAX_SENT = 2_000
 
 /** Changes of the executions that match a filter. */
 export class ChangedRows implements ListSource {
   readonly #list: ListChanges
   readonly #now: () => number
-  /** The last row of each execution that was sent, in the order of sending. */
+  /** The last row of each execution that was sent, in the order in which they were sent. */
   readonly #sent = new Map<string, Pick<ChangedRow, 'revision' | 'matches'>>()
   #haveForgotten = false
   #openedAt: Date | undefined
   #asOf: Date | undefined
   #polledMs = Number.NEGATIVE_INFINITY
-  /** Changes were missed since the last read by time. */
+  /** True: changes were missed since the last read by time. */
   #isBehind = false
 
   constructor(list: ListChanges, now: () => number = performance.now.bind(performance)) {
@@ -110,7 +110,7 @@ export class ChangedRows implements ListSource {
 
   /**
    * True if a reader does not know the row yet. A row that does not match is sent only if the reader may
-   * have it in its list: it was sent, or it is older than this source.
+   * have it in its list: because it was sent, or because it is older than this source.
    */
   #isNews({ id, revision, matches, created_at }: ChangedRow): boolean {
     const sent = this.#sent.get(id)

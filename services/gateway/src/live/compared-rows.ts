@@ -1,9 +1,9 @@
 import { type ListRow, type ListSource, type ListUpdate, MAX_ROWS } from './list-feed.ts'
 
-/** Interval in which a list is read. */
+/** Interval at which a list is read. */
 const READ_MS = 2_000
 
-/** Changes of a short list, found by reading it and comparing each row with the read before. */
+/** Changes of a short list, found by reading it and comparing each row with the previous read. */
 export class ComparedRows implements ListSource {
   readonly #list: () => Promise<ReadonlyMap<string, string>>
   readonly #now: () => number

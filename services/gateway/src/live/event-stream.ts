@@ -21,7 +21,7 @@ import { StreamedResponse } from '../route/reply.ts'
 import { follow, type StreamSubscriber } from './follow.ts'
 import type { LiveDeps } from './wait-until-settled.ts'
 
-/** Characters that are sent before the next check of the buffer. */
+/** Number of characters that are sent before the next check of the buffer. */
 const CHUNK_LENGTH = 65_536
 
 export interface StreamRequest {
@@ -33,8 +33,8 @@ export interface StreamRequest {
   /** Frame that is sent before the log is read. */
   first?: string
   /**
-   * False for a reader that may not, or no longer, read the log: frames of tasks then have no values, and
-   * the closing frame no log.
+   * False for a reader that may not, or no longer, read the log: task frames then have no values, and the
+   * closing frame has no log.
    */
   mayReadLog: () => boolean
   /** Position of the last captured line that the reader has; absent: it gets none. */
@@ -57,7 +57,7 @@ export const eventStream = (live: EventStreamDeps, request: StreamRequest): Stre
     sse.send(request.first ?? '')
     const subscriber = new FrameWriter(live, request, sse)
     const { execution_id, afterSeq } = request
-    // A stream that fails is broken off and not ended, so that the reader reconnects.
+    // A stream that fails is cut off and not ended, so that the reader reconnects.
     await follow(live, { execution_id, afterSeq, subscriber, signal }).finally(request.onEnd)
     if (isRefusal(signal.reason)) subscriber.refuse(signal.reason)
     sse.end()
@@ -131,7 +131,7 @@ class FrameWriter implements StreamSubscriber {
     }
   }
 
-  /** Tells the reader why the stream ends before the execution does. */
+  /** Informs the reader why the stream ends before the execution does. */
   refuse({ message }: Fault): void {
     const { execution_id } = this.#request
     this.#sse.send(refusalFrame({ execution_id, state: this.#state, seq: this.#seq }, message))

@@ -54,7 +54,7 @@ export async function follow(
   }
   const onMessage = async (message: InboxMessage): Promise<string | undefined> => {
     if ('grew' in message) {
-      // A poll, which stands for a lost message too.
+      // A poll, which also covers a lost message.
       if (message.grew.omitted) await subscriber.lines()
       return onLogGrew(message.grew)
     }

@@ -29,8 +29,8 @@ export class BoundedInbox {
   }
 
   /**
-   * Resolves to the next message, or to `overflow` if messages were dropped; at once if the reader
-   * has left.
+   * Resolves to the next message, or to `overflow` if messages were dropped; immediately if the reader has
+   * left.
    */
   async take(): Promise<InboxMessage | 'overflow'> {
     for (;;) {

@@ -16,12 +16,15 @@ import { type Loop, loop } from '@windlass/runtime/process/loop'
 import { ChangedExecutions, type ChangedIds } from './changed-executions.ts'
 
 const ROUND_MS = 500
-/** Maximum of rows of one source in a second, and in a round. */
+/** Maximum number of rows of one source in a second, and in a round. */
 const MAX_ROWS_PER_SECOND = 200
 export const MAX_ROWS = (MAX_ROWS_PER_SECOND * ROUND_MS) / 1_000
-/** Maximum of sources of one process, and of those that are read at the same time. */
+/** Maximum number of sources of one process, and of those that are read at the same time. */
 const MAX_SOURCES = 500
-/** Maximum of sources of one principal: a tenth, so that one with many filters does not exclude the others. */
+/**
+ * Maximum number of sources of one principal: a tenth, so that one with many filters does not exclude the
+ * others.
+ */
 const MAX_SOURCES_OF_PRINCIPAL = 50
 const CONCURRENCY = 8
 
@@ -35,28 +38,28 @@ export interface ListRow {
 
 export interface ListUpdate {
   rows: readonly ListRow[]
-  /** Changed rows that are left out because there were too many. */
+  /** Number of changed rows that are left out because there were too many. */
   skipped: number
   /** The reader must read its list again. */
   isLost: boolean
-  /** Place from which a reader resumes; absent: as before. */
+  /** Position from which a reader resumes; absent: the same as before. */
   cursor?: number | undefined
 }
 
 export interface ListSource {
-  /** Reads where the list stands; the first round follows. */
+  /** Reads the current position of the list; the first round follows. */
   open(): Promise<void>
-  /** Returns what changed since the last round; undefined for nothing. */
+  /** Returns the changes since the last round; undefined if there are none. */
   read(changed: ChangedIds): Promise<ListUpdate | undefined>
-  /** Returns what changed since a cursor; undefined if that is not known. */
+  /** Returns the changes since a cursor; undefined if they are not known. */
   resume(cursor: number): Promise<ListUpdate | undefined>
-  /** Cursor as of the last read. */
+  /** Cursor at the last read. */
   readonly cursor: number | undefined
 }
 
 export type Receive = (update: ListUpdate) => void
 
-/** A reader of the source of `key`, which `create` makes if there is none. */
+/** A reader of the source with this `key`, which `create` creates if there is none. */
 export interface Reader {
   key: string
   /** Principal whose sources are counted; undefined while authentication is off. */
@@ -92,8 +95,8 @@ export class ListFeed {
   }
 
   /**
-   * Adds a reader. Resolves when no later change can be missed, to the source and the function that leaves
-   * it. Throws `unavailable` if the principal, or all together, follow too many lists.
+   * Adds a reader. Resolves when no later change can be missed, to the source and a function that leaves
+   * it. Throws `unavailable` if the principal, or all principals together, follow too many lists.
    */
   async join({
     key,
@@ -160,11 +163,14 @@ export class ListFeed {
   }
 }
 
-/** Counts the readers of each source that a principal has. */
+/** Counts the readers that a principal has at each source. */
 class ReadersOfPrincipals {
   readonly #counts = new Map<string, Map<string, number>>()
 
-  /** Throws `unavailable` for one source too many. Returns the release, which counts once. */
+  /**
+   * Throws `unavailable` if this is one source too many. Returns the function that releases it; further
+   * calls have no effect.
+   */
   take(principal: string, key: string): () => void {
     const counts = this.#counts.get(principal) ?? new Map<string, number>()
     const count = counts.get(key) ?? 0

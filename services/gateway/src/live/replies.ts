@@ -4,9 +4,9 @@ import type { Bus } from '@windlass/runtime/nats/bus'
 import { KeyedHandlers } from './keyed-handlers.ts'
 
 /**
- * Signals that executions which this process created have settled, on one subject of its own: a
- * subscription for each waiting request would cost three messages and an answer of the NATS server.
- * The subject is one of those that a gateway may subscribe to in any case.
+ * Signals that executions created by this process have settled, on a subject of its own: a subscription for
+ * each waiting request would cost three messages and an answer of the NATS server. The subject is one that
+ * the gateway's NATS user may subscribe to in any case.
  */
 export class Replies extends KeyedHandlers<LogGrew> {
   /** Name of this process; a create carries it, and the execution keeps it. */

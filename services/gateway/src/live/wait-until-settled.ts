@@ -11,7 +11,7 @@ export interface LiveDeps {
 
 interface WaitOptions {
   execution_id: string
-  /** Starts the change whose end is awaited. */
+  /** Submits the change whose result is awaited. */
   change(): Promise<Pick<ChangedExecution, 'execution' | 'reply_to'>>
   isDone(state: string): boolean
   /** Absent: no limit. */
@@ -20,10 +20,10 @@ interface WaitOptions {
 }
 
 /**
- * Makes a change; resolves to the execution once it is done, or as it is when the time is up. An
- * execution that was created with the name of this process signals its end on the subject of the
- * process. For any other, this subscribes after the change, and reads the row once more when the
- * subscription is confirmed, so the end is found in the row or signalled.
+ * Submits a change; resolves to the execution once it is done, or as it is when the time is up. An
+ * execution that was created with the name of this process signals its end on the subject of the process.
+ * For any other execution, this subscribes after the change and reads the row once more when the
+ * subscription is confirmed, so the end is either in the row or signalled.
  */
 export async function changeAndWait(
   { executions, subscriptions }: LiveDeps,
@@ -65,13 +65,13 @@ async function waitUntilDone(
   }
 }
 
-/** The wait ends but the execution runs on; a client that can still read the response gets its id. */
+/** The wait ends but the execution continues; a client that can still read the response gets its id. */
 const stillRunning = (execution_id: string, reason: Error) =>
   new Fault(reason instanceof Fault ? reason.kind : 'unavailable', reason.message, {
     details: { execution_id },
   })
 
-/** The newest signal, and a wait for one that matches. */
+/** The newest signal, with a wait for one that matches. */
 class LatestSignal {
   #last: LogGrew | undefined
   #isTimedOut = false

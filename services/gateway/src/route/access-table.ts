@@ -20,7 +20,7 @@ export const CALLER_KINDS = [
   'execution',
 ] as const
 
-/** Returns the access of a caller kind, as far as objects do not require more. */
+/** Returns the access of a caller kind, assuming that the objects require nothing more. */
 export function accessFor(access: string, callerKind: string): Verdict {
   if (access === 'public') return 'yes'
   if (callerKind === 'session') return SESSION[access] ?? 'no'

@@ -7,8 +7,8 @@ import type { RequestContext } from '../http/request-context.ts'
 import { faultOf } from '../http/response.ts'
 
 /**
- * How the audit log records a route. A refusal may come before the body and the result of the rule
- * are known.
+ * How the audit log records a route. A refusal may happen before the body and the result of the rule are
+ * known.
  */
 export interface AuditSpec<I = RequestInput> {
   action: Action | ((input: I) => Action)
@@ -18,12 +18,12 @@ export interface AuditSpec<I = RequestInput> {
   isDryRun?(input: I): boolean
   /** Further members of the entries, without any value of the request's body. */
   detail?(input: I): Record<string, unknown>
-  /** Level of `[svc.audit]` from which on the route is recorded; unset: always. */
+  /** Lowest level of `[svc.audit]` at which the route is recorded; unset: always. */
   level?: 'runs'
   /**
-   * Place where a success is recorded: by the `owner`, in the commit of the change; by the gateway
-   * `around` the call, so that an entry exists before the change; `after` it, for a read; or
-   * `eventually`, while the response is sent. The gateway records refusals.
+   * How a success is recorded: by the `owner`, in the commit of the change; by the gateway `around` the
+   * call, so that an entry exists before the change; `after` the call, for a read; or `eventually`, while
+   * the response is sent. The gateway records refusals.
    */
   recorded: 'owner' | 'around' | 'after' | 'eventually'
 }
@@ -78,7 +78,7 @@ export class AuditTrail {
   }
 
   /**
-   * Called before the response to a success. A change stands and is recorded now or later; a read
+   * Called before the answer to a successful request. A change stands and is recorded now or later; a read
    * is not answered before it is recorded.
    */
   async recordSuccess(): Promise<void> {
@@ -98,7 +98,7 @@ export class AuditTrail {
     if (this.#isDryRun() && outcome !== 'denied') return
     const how = this.#isDryRun() ? { dry_run: true } : {}
     const entries = this.#draftEntries(outcome, { ...reasonOf(error), ...how })
-    // An entry that completes one with `begun` is never aggregated, nor is an unknown outcome.
+    // An entry that completes a `begun` entry is never aggregated, nor is one with an unknown outcome.
     const isRefusal = this.#beginEntries.length === 0 && outcome !== 'unknown'
     if (isRefusal) await this.#log.recordRefusals(entries)
     else await this.#log.recordEventually(entries)

@@ -10,13 +10,13 @@ export interface SizeLimit {
   maxBytes: number
   maxDepth: number
   /**
-   * Values and members of the whole body. A payload has no such limit, because it is checked and
-   * split as text, never parsed.
+   * Maximum number of values and members in the whole body. A payload has no such limit, because it is
+   * checked and split as text, never parsed.
    */
   maxValues: number
 }
 
-/** Characters outside the payloads that are parsed into values. */
+/** Maximum number of characters outside of the payloads that are parsed into values. */
 const MAX_PARSED_CHARS = 262_144
 
 export interface ObjectMembers {
@@ -33,7 +33,7 @@ export interface ObjectText {
   parsed?: [name: string, raw: string][]
 }
 
-/** Readers of checked JSON text, by a name that a thread understands. Their results can be cloned. */
+/** Readers of checked JSON text, by a name that a thread can look up. Their results can be cloned. */
 const READERS = {
   text: (text: string): string => text,
   object: (text: string, { members }: { members?: ObjectMembers }): ObjectText =>
@@ -47,7 +47,7 @@ type Readers = typeof READERS
 export type ReaderName = keyof Readers
 export type ReaderResult<N extends ReaderName> = ReturnType<Readers[N]>
 
-/** Describes how to read the bytes of a body, as plain data that can be sent to a thread. */
+/** Says how to read the bytes of a body, as plain data that can be sent to a thread. */
 export interface BodyTask<N extends ReaderName = ReaderName> {
   reader: N
   limit: SizeLimit

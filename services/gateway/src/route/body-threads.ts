@@ -12,12 +12,12 @@ import {
 } from './body-task.ts'
 
 /**
- * Sizes up to which the event loop does the work itself. A message to a thread and back takes 0.1 ms;
- * checking takes 6 to 15 ms for each MiB, validating up to 300 ms.
+ * Maximum sizes that the event loop processes itself. A message to a thread and back takes 0.1 ms; checking
+ * takes 6 to 15 ms for each MiB, validating up to 300 ms.
  */
 const MAX_INLINE_BYTES = 1_048_576
 const MAX_INLINE_INPUT_CHARS = 32_768
-/** Objects of the largest input take 16 times its size. */
+/** The objects of the largest input take 16 times its size. */
 const MAX_HEAP_MEBIBYTES = 1_024
 
 export type ThreadTask =
@@ -41,10 +41,10 @@ interface Job {
 /**
  * Worker threads that parse large bodies: the event loop only copies the bytes, and the text of the
  * payloads that comes back. A thread has one job at a time, so that a job that exhausts its memory fails
- * alone; the next job gets a new thread. Jobs that wait are bounded by the body bytes in flight.
- *
- * The catalog has threads for the analysis of sources, with what these do not need: deadlines in processor
- * time, a warm start and a queue of its own (`analysis-pool.ts` there says why they are two).
+ * alone; the next job gets a new thread. The number of waiting jobs is limited by the body bytes in flight.
+ * The catalog has separate threads for the analysis of sources, with features that are not needed here:
+ * deadlines in processor time, a warm start and a queue of its own (`analysis-pool.ts` there says why they
+ * are separate).
  */
 export class BodyThreads implements BodyParser, InputValidator {
   readonly #options: BodyThreadsOptions

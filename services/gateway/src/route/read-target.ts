@@ -5,7 +5,7 @@ import type { Caller } from '../access/caller.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { Route } from './route.ts'
 
-/** A value within the grammar of all names and ids that no object has. */
+/** A value that matches the grammar of all names and ids, and that no object has. */
 const ABSENT = randomBytes(16).toString('hex')
 
 interface Query {
@@ -48,8 +48,8 @@ interface MalformedRequest {
 }
 
 /**
- * Refuses a request with a malformed path or query as one for an object that does not exist: a caller
- * without a credential or a right gets the same answer for malformed, unknown and existing objects.
+ * Refuses a request with a malformed path or query like one for an object that does not exist: without a
+ * credential or a permission, malformed, unknown and existing objects get the same answer.
  */
 export async function refuseTarget(
   { access, fault, request }: MalformedRequest,
@@ -69,7 +69,7 @@ export async function refuseTarget(
   throw fault
 }
 
-/** Replaces a refusal that names the value which stands for the malformed one. */
+/** Replaces a refusal that names the substitute for the malformed value. */
 function withoutAbsent(error: unknown): unknown {
   if (!(error instanceof Fault)) return error
   const isNamed = JSON.stringify([error.message, error.details]).includes(ABSENT)

@@ -1,7 +1,7 @@
 import type { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-/** A response that writes itself: an event stream, a page, a proxied stream. */
+/** A response that writes itself, such as an event stream, a page or a proxied stream. */
 export class StreamedResponse {
   readonly write: (ctx: RequestContext) => Promise<void>
 

@@ -36,7 +36,7 @@ interface Input<Path extends string, P, Q extends Shape, B, A> {
   ctx: RequestContext
 }
 
-/** The input as far as it is known when a request is refused. */
+/** The parts of the input that are known when a request is refused. */
 type Known<I extends { body: unknown; resolved: unknown }> = Omit<I, 'body' | 'resolved'> & {
   body: I['body'] | undefined
   resolved: I['resolved'] | undefined
@@ -46,7 +46,7 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   summary: string
   /** `public`, `authenticated`, a permission, or the name of an access rule. */
   access: A
-  /** Path parameters that the readers by name (PARAMS) do not cover. */
+  /** Path parameters for which there is no reader in PARAMS. */
   params?: P
   query?: Q
   body?: Body<B>
@@ -63,11 +63,11 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   isPage?: boolean
   /** May answer long after the request: the caller is authorized again at each heartbeat. */
   waits?: boolean
-  /** Reads much: a principal may do a few of these at a time (access/read-turns.ts). */
+  /** An expensive read: a principal may do a few of these at a time (access/read-turns.ts). */
   isExpensive?: boolean
   /** Sends a refusal in a format of its own; returns true if it did. */
   refuse?(error: unknown, ctx: RequestContext): boolean
-  /** Required for every route that changes something. */
+  /** Required for every route that changes data. */
   audit?: AuditSpec<Known<Input<Path, P, Q, B, A>>>
   /** `deps` are the clients and caches that this handler names; server.ts provides those of all handlers. */
   handle(input: Input<Path, P, Q, B, A>, deps: Deps): Promise<z.input<R> | Reply>
@@ -75,7 +75,7 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete'
 
-/** A declared endpoint, for the server and the documents; only a server has its `Deps`. */
+/** A declared endpoint, for the server and the documents; only a server provides its `Deps`. */
 export interface Route<Deps = never> {
   method: Method
   path: string

@@ -68,9 +68,10 @@ export async function appendLines(
 }
 
 /**
- * Stores the lines of a checkpoint before its events: the end of an execution ends the streams of its
- * lines. Malformed lines are dropped, because refusing the checkpoint would fail the execution; so are
- * those of a worker that does not hold it, and the checkpoint is answered as without them.
+ * Stores the lines of a checkpoint before its events, because the end of an execution ends its line
+ * streams. Malformed lines are dropped, because refusing the checkpoint would fail the execution. Lines
+ * from a worker that does not hold the execution are dropped too, and the checkpoint is answered as if it
+ * had none.
  */
 export async function appendLinesOfCheckpoint(
   deps: LineDeps,

@@ -77,8 +77,8 @@ const ApprovalNotFound = z
 const refusals = { 404: ApprovalNotFound, 409: AlreadyDecided }
 
 /**
- * Decisions have refusals in a format of their own: for clients a 409 of it means that another
- * decision came first.
+ * Refusals of decisions have a format of their own: to clients its 409 means that another decision came
+ * first.
  */
 function refuse(error: unknown, ctx: RequestContext): boolean {
   if (!(error instanceof Fault)) return false
@@ -156,7 +156,7 @@ export const authorizeTask = route('post', '/executions/{execution_id}/authorize
   refusals,
   audit: {
     action: ({ body }) => (body?.approved === false ? 'approval.reject' : 'approval.approve'),
-    // A worker's question whether a task may run decides nothing.
+    // A worker that asks if a task may run decides nothing.
     object: ({ params, resolved, caller }) =>
       caller.execution
         ? []

@@ -21,7 +21,7 @@ export const EntryView = z
   })
   .meta({ id: 'AuditEntry' })
 
-/** Splices the detail exactly as it was hashed. */
+/** Splices the detail unchanged, because its text was hashed. */
 export function viewOf({ seq, at, draft, previous_hash, hash }: AuditEntry): string {
   const { by, action = '', object = '', outcome = '', detail_json = '{}' } = draft ?? {}
   const { subject = '', issuer = '', key_prefix = '', request_id = '' } = by ?? {}

@@ -57,7 +57,7 @@ export const getAuditHead = route('get', '/admin/audit/head', {
   async handle(_, { audit }: Deps) {
     const { head_seq: seq, head_hash } = await audit.list({
       ...{ actor: '', action: '', object: '', outcome: '', until: undefined },
-      // Only the head is of interest, and no entry is of that time.
+      // Reads only the head: no entry has this time.
       ...{ since: new Date('9999-01-01T00:00:00Z'), limit: 1, offset: 0 },
     })
     return { seq, hash: hex(head_hash) }

@@ -21,14 +21,14 @@ export interface BulkAct {
   input_json: string | undefined
   version: number | undefined
   after_seq: number
-  /** Idempotency-Key of the whole act; each execution gets one of its own. */
+  /** Idempotency-Key of the whole act; each execution gets a key of its own. */
   key: string | undefined
 }
 
 const MAX_BULK = 10_000
 const PAGE = 1_000
 
-/** Executions that an act is for, newest first, and the number of matches that it cannot be applied to. */
+/** Executions that an act applies to, newest first, and the number of matches that it does not apply to. */
 interface BulkSet {
   rows: ExecutionRow[]
   left_out: number
@@ -43,8 +43,8 @@ const APPLIES: Record<BulkAct['action'], (state: string) => boolean> = {
 }
 
 /**
- * Reads the executions that match a filter, of those that the caller may read. Throws `unprocessable` for
- * more than MAX_BULK.
+ * Reads the executions that match a filter and that the caller may read. Throws `unprocessable` if there
+ * are more than MAX_BULK.
  */
 export async function collectSet(
   { history }: BulkDeps,
@@ -77,7 +77,7 @@ const tooMany = () =>
 const runOf = ({ workflow_namespace, workflow_name }: ExecutionRow) =>
   `workflow:${workflow_namespace}:${workflow_name}:run`
 
-/** True if the caller may act on the execution, as far as its version requires nothing else. */
+/** True if the caller may act on the execution, unless its version requires more. */
 export const mayAct = (caller: Caller, row: ExecutionRow): boolean =>
   hasPermission(caller, runOf(row))
 
@@ -124,7 +124,7 @@ function workflowOf(deps: BulkDeps, { action, version }: BulkAct, row: Execution
   return deps.resolveWorkflow(namespace, name, isNewest ? 0 : (version ?? workflow_version))
 }
 
-/** The key of one execution of an act: a repeated act starts none again. */
+/** The key of one execution of an act: a repeated act does not start it again. */
 const keyOf = ({ key }: BulkAct, { execution_id }: ExecutionRow) => ({
   header: () => (key === undefined ? undefined : `${key}/${execution_id}`),
 })

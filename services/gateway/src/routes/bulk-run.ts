@@ -5,14 +5,14 @@ import type { Caller } from '../access/caller.ts'
 import type { BulkProgress, BulkRecord } from '../clients/bulk-progress.ts'
 import { applyAct, type BulkAct, type BulkDeps } from './bulk-act.ts'
 
-/** Executions that are changed concurrently, between two reports of progress. */
+/** Number of executions that are changed concurrently, between two reports of progress. */
 const CHUNK = 50
 const MAX_FAILURES = 100
 
 interface Performance {
   rows: readonly ExecutionRow[]
   signal: AbortSignal
-  /** The caller as of its last check. */
+  /** Returns the caller as of its last check. */
   callerNow: () => Caller
   /** Called with the progress when it begins, after each chunk, and at the end. */
   onProgress: (record: BulkRecord) => void

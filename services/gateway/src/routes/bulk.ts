@@ -98,7 +98,7 @@ function figuresOf(ctx: RequestContext) {
   return { id, total, done, failed, stopped }
 }
 
-/** True for a client that reads JSON and no event stream. */
+/** True for a client that reads JSON but no event stream. */
 const isJsonOnly = (accept = '') =>
   accept.includes('application/json') && !/text\/event-stream|\*\/\*/.test(accept)
 
@@ -138,8 +138,9 @@ export const bulkExecutions = route('post', '/executions/bulk', {
         ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
       }
       const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
-      // Performed here and not in a streamed response, so that the audit entry has the result. It continues when the
-      // client disconnects: otherwise a closed page would leave an unknown part of the executions changed.
+      // Performed here and not in a streamed response, so that the audit entry contains the result. It
+      // continues when the client disconnects; otherwise a closed page would leave an unknown part of the
+      // executions changed.
       const record = await performAct(deps, act, {
         ...{ rows, signal: ctx.stopSignal, callerNow: () => input.caller },
         onProgress: (progress) => {
@@ -166,7 +167,7 @@ export const getBulkProgress = route('get', '/executions/bulk/{bulk_id}', {
   },
 })
 
-/** Bytes of the input of an act, for all its executions together: each stores a copy. */
+/** Bytes of the input of an act, over all its executions, because each stores a copy. */
 const MAX_COPIED_BYTES = 1_073_741_824
 
 function requireStorable(input: string | undefined, executions: number): void {
@@ -179,7 +180,7 @@ function requireStorable(input: string | undefined, executions: number): void {
   })
 }
 
-/** Members of a frame: `failures` come with the last one only. */
+/** Members of a frame; only the last one has `failures`. */
 function frameOf({ failures, ...record }: BulkRecord): string {
   const { id, total, done, failed, stopped } = record
   const figures = { total, done, failed, stopped }

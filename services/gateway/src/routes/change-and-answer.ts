@@ -74,7 +74,7 @@ export async function changeAndAnswer(deps: AnswerDeps, changing: Change) {
   })
 }
 
-/** Makes the change; resolves once the execution is terminal, or as the query says. */
+/** Submits the change; resolves once the execution is terminal, or when the query says. */
 const submitAndWait = (
   deps: AnswerDeps,
   command: Command,
@@ -82,7 +82,7 @@ const submitAndWait = (
 ): Promise<Execution> =>
   changeAndWait(deps, {
     execution_id: command.execution_id,
-    // While it waits, the request holds no body.
+    // The request holds no body while it waits.
     change: () => deps.executions.submit(command).finally(() => ctx.bodyReservation?.release()),
     isDone: (state) => isTerminal(state) || (state === 'PAUSED' && wait_for === 'paused'),
     timeoutMs: timeout === undefined ? undefined : timeout * 1_000,

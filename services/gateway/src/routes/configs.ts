@@ -32,8 +32,8 @@ export interface BatchDeps extends Deps, EntryUseDeps {
 }
 
 /**
- * The execution of the token, or that the worker names in X-Svc-Execution-Id, if it holds it. Workers of
- * earlier releases name none; they get the configs without patterns.
+ * Returns the execution of the token, or the one that the worker names in X-Svc-Execution-Id, if it holds
+ * it. Workers of earlier releases name none; they get the configs without patterns.
  */
 async function runningFor(worker: WorkerIdentity, ctx: RequestContext, deps: BatchDeps) {
   const ref = ctx.header('x-svc-execution-id') ?? worker.execution?.execution_id

@@ -12,8 +12,8 @@ type Deps = { consoleFiles: ConsoleFiles; settings: Settings }
 const absent = () => new Fault('not_found', 'Not Found')
 
 /**
- * The page may load its own files and call its own server, nothing else: no inline script or style, no
- * frame around it, no text that becomes HTML (Trusted Types without a policy).
+ * The page may load only its own files and call only its own server: no inline script or style, no frame
+ * around it, no text that becomes HTML (Trusted Types without a policy).
  */
 const POLICY = [
   "default-src 'none'",
@@ -64,14 +64,17 @@ export const getConsoleFile = route('get', '/console/{file}', {
   handle: async ({ params: { file } }, { consoleFiles }: Deps) => fileOrPage(consoleFiles, file),
 })
 
-/** Relative, so that it is right behind a proxy that serves the gateway below a path. */
+/** Relative, so that it is correct behind a proxy that serves the gateway below a path. */
 const redirect = (location: string) =>
   new StreamedResponse(async ({ res, id }) => {
     const headers = { location, 'cache-control': 'no-store', 'x-request-id': id, vary: 'accept' }
     res.writeHead(302, { ...headers, 'content-length': 0 }).end()
   })
 
-/** Every address of the console without a file is the page, which reads the address; missing assets are missing. */
+/**
+ * Every address of the console that is not a file answers with the page, which reads the address; missing
+ * assets are not found.
+ */
 function fileOrPage(files: ConsoleFiles, path: string): StreamedResponse {
   const file = files.get(path) ?? (path.startsWith('assets/') ? undefined : files.get('index.html'))
   if (!file) throw absent()
@@ -96,7 +99,7 @@ function sendFile(ctx: RequestContext, file: ConsoleFile): void {
   res.writeHead(200, [...described, ...headers]).end(body)
 }
 
-/** The smallest form that the client accepts; one that it refuses with `q=0` is not sent. */
+/** The smallest encoding that the client accepts; one that it refuses with `q=0` is not used. */
 function encodingOf({ plain, br, gzip }: ConsoleFile, accepted: string) {
   const takes = (name: string) =>
     new RegExp(`(?:^|[,\\s])${name}\\s*(?:$|,|;(?!\\s*q=0(?:\\.0*)?\\s*(?:$|,)))`, 'i').test(

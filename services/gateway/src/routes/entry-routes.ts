@@ -81,7 +81,7 @@ export const toEntry = ({ name, value, namespaces, workflows }: EntryBody): Entr
 
 const toPatterns = (items: string[] | null) => ({ items: items ?? [], all: items === null })
 
-/** Adds patterns and version to answers in which clients of the original contract expect none. */
+/** Adds patterns and version to answers in which clients of the original contract do not expect them. */
 export const detailedQuery = { detailed: flag.default(false) }
 
 /** Version of secrets that is read. */

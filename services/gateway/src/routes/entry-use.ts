@@ -23,7 +23,7 @@ export interface EntryUseDeps {
   signCaller: ServiceIdentity['signCaller']
 }
 
-/** Names that a worker requests, and the execution for which it does. */
+/** Names that a worker requests, and the execution for which it requests them. */
 export interface EntryUse {
   names: readonly string[]
   worker_name: string
@@ -34,8 +34,8 @@ export interface EntryUse {
 }
 
 /**
- * Reads entries for a worker on behalf of the principal that started the execution. An identity of an
- * earlier release cannot apply the policy of secrets; then the answer is 503, never a value.
+ * Reads entries for a worker on behalf of the principal that started the execution. A replica of identity
+ * from an earlier release cannot apply the policy of secrets; then the answer is 503, never a value.
  */
 export async function useEntries(
   use: Use,
@@ -58,7 +58,7 @@ export async function useEntries(
   return (await orUpgrade(use(request, { caller, requestId: ctx.id }), 'identity')).entries
 }
 
-/** Only an execution that was read by `get` names its starter. */
+/** Only `get` reads an execution with its starter. */
 async function starterOf(
   executions: ExecutionsClient,
   { execution_id }: Execution,

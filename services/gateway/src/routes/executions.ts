@@ -78,7 +78,7 @@ export const listWorkflowExecutions = route(
         params.workflow_name,
         0,
       )
-      // The access rule permits this workflow only.
+      // The access rule permits only this workflow.
       const visible = { kind: 'only' as const, workflows: [{ namespace, name }], ids: [] }
       return listView(deps, visible, search)
     },

@@ -63,7 +63,7 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
       deps.fleet.explain({ requirement: wait.requirement }),
       gatesOf(deps, execution_id, wait),
     ])
-    // A worker of other namespaces cannot run it, so that the explanation does not miss it.
+    // Leaves out only workers of other namespaces. They cannot run it, so the explanation misses nothing.
     const isVisible = isVisibleTo(caller)
     const namespace = wait.requirement?.namespace ?? ''
     const verdicts = all.filter(

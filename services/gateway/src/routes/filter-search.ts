@@ -10,8 +10,8 @@ export const filterQuery = { ...workflowQuery, ...filters }
 type Filters = z.output<z.ZodObject<typeof filterQuery>>
 
 /**
- * Converts filters that are the member `filter` of a part of a request to a search. A refusal, also one
- * by `read`, names each of them there.
+ * Converts filters in the member `filter` of a request part to a search. A refusal, also one by `read`,
+ * names each filter at that place.
  */
 export function filterSearch(part: 'body' | 'query', read: () => Filters): Search {
   try {

@@ -8,7 +8,7 @@ import { searchOf, searchQuery, workflowQuery } from './search-query.ts'
 
 const EVERYTHING = z.object({ ...workflowQuery, ...searchQuery }).parse({})
 
-/** The tags of an execution; none from a service of a release before tags. */
+/** Returns the tags of an execution; none from a replica of a release without tags. */
 export async function findTags(
   { history }: { history: RpcClient<typeof HistoryService> },
   { execution_id }: Execution,

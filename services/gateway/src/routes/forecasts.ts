@@ -39,7 +39,7 @@ export const getForecast = route('get', '/schedules/forecast', {
   },
   returns: ForecastView,
   async handle({ query, resolved }, { scheduler }: Deps) {
-    // A scheduler of an earlier release ignores the workflows and lists the ids only.
+    // A scheduler of an earlier release ignores the workflows and lists only the ids.
     const visible = toVisibilityMessage(resolved)
     const forecast = await scheduler.forecast({ ...query, ...visible })
     return {

@@ -16,11 +16,11 @@ interface Run {
 }
 
 /**
- * Returns the execution id and request hash of a run. Repeats of a caller with the same
- * `Idempotency-Key` for the same workflow get the same id for 24 hours, so they start no second
- * execution; the hash distinguishes a repeat from another request under a used key. A nested run has
- * an id that is derived from its key: it may take longer than a key is kept, and its parent asks for it
- * again whenever it continues.
+ * Returns the execution id and request hash of a run. Repetitions by a caller with the same
+ * `Idempotency-Key` for the same workflow get the same id for 24 hours, so they start no second execution;
+ * the hash distinguishes a repetition from another request with a used key. The id of a nested run is
+ * derived from its key: the nested run may take longer than a key is kept, and its parent requests it again
+ * whenever the parent continues.
  */
 export async function resolveIdempotencyKey(
   ctx: Pick<RequestContext, 'header'>,

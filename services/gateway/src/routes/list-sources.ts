@@ -15,7 +15,7 @@ import { workerView } from './worker-views.ts'
 
 export type SourceDeps = Pick<Clients, 'history' | 'dispatcher' | 'scheduler' | 'approvals'>
 
-/** Source of a list, with the key under which readers of equal rights and filters share it. */
+/** Source of a list, with the key under which readers with equal permissions and filters share it. */
 export interface SourceSpec {
   topic: Topic
   key: string

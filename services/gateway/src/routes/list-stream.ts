@@ -69,11 +69,11 @@ interface ReaderOptions {
 class ListReader {
   readonly #options: ReaderOptions
   #sse: SseStream | undefined
-  /** Frames from before the response. */
+  /** Frames that were produced before the response began. */
   #first = ''
   #lists: FollowedLists
   #leave: (() => void)[] = []
-  /** Rows that the reader was too slow for, by topic. */
+  /** Number of rows, by topic, for which the reader was too slow. */
   readonly #dropped = new Map<Topic, number>()
   #cursor = 0
 
@@ -99,7 +99,7 @@ class ListReader {
     this.#sse.end()
   }
 
-  /** Joins the sources of all lists, resumes behind a cursor, and says what is followed. */
+  /** Joins the sources of all lists, resumes after a cursor, and reports what is followed. */
   async follow(cursor: number): Promise<void> {
     const { deps, search } = this.#options
     const specs = sourcesOf(deps, this.#lists, search)
@@ -134,7 +134,7 @@ class ListReader {
     else this.#changeRights(lists, { topic, update })
   }
 
-  /** Joins other sources if the caller sees something else now; then its lists are to be read again. */
+  /** Joins other sources if the caller now sees something else; it must then read its lists again. */
   #changeRights(lists: FollowedLists, { topic, update }: { topic: Topic; update: ListUpdate }) {
     const { deps, search } = this.#options
     const keysOf = (of: FollowedLists) => sourcesOf(deps, of, search).map(({ key }) => key)
@@ -142,7 +142,7 @@ class ListReader {
     this.#lists = lists
     if (isSame) return this.#send(topic, update)
     this.leave()
-    // A failure breaks the stream off, so that the reader connects again.
+    // A failure cuts the stream off, so that the reader connects again.
     this.follow(0).then(
       () => {
         for (const each of sourcesOf(deps, lists, search)) this.#send(each.topic, LOST)

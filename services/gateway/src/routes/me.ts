@@ -98,7 +98,7 @@ const CheckResult = z
     examples: [{ results: [{ permission: 'workflow:team:hello:run', allowed: true }] }],
   })
 
-/** A check compares text only: it does not tell whether the objects that permissions name exist. */
+/** A check only compares text: it does not reveal if the objects that permissions name exist. */
 export const checkPermissions = route('post', '/auth/check', {
   summary: 'Tell which of up to 200 permissions the caller has, in the order of the request',
   access: 'authenticated',

@@ -65,7 +65,7 @@ export const getSignIn = route('get', '/console/sign-in', {
 
 const page = { access: 'public', returns: Page, isPage: true } as const
 
-/** A place in the console: no other server, no way out of `/console/`. */
+/** A place in the console: not on another server, and not outside of `/console/`. */
 const PLACE = /^(?!\/)(?!.*(?:\.\.|\/\/|\\))[\w./?=&%~+,:@-]*$/
 
 export const startOidcSignIn = route('get', '/console/oidc/start', {
@@ -118,7 +118,7 @@ export const finishOidcSignIn = route('get', '/console/oidc/callback', {
   },
 })
 
-/** The console shows the problem of `?sign_in=`; which part of a token was wrong is in the log. */
+/** The console shows the problem in `?sign_in=`; only the log says which part of a token was wrong. */
 function problemOf(error: unknown): 'refused' | 'unknown_principal' | 'unavailable' {
   if (!(error instanceof Fault)) throw error
   if (error.kind !== 'unauthenticated') return 'unavailable'

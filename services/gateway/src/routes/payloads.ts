@@ -16,7 +16,7 @@ type Kind = 'input' | 'output' | 'error'
 
 const anything = z.unknown()
 
-/** The stored text in parts of this size, so that no large text is held at once. */
+/** Size of the parts in which the stored text is read, so that no large text is held at once. */
 const PART_BYTES = 1_048_576
 
 const spec = (kind: Kind, summary: string) => ({
@@ -29,7 +29,7 @@ const spec = (kind: Kind, summary: string) => ({
   ) {
     const read = (offset: number, length: number) =>
       orUpgrade(history.readPayload({ execution_id, kind, offset, length }))
-    // Each read unpacks the whole stored text, so the part that was asked for is read at once.
+    // Each read decompresses the whole stored text, so the requested part is read at once.
     const { offset, length } = firstPart(ctx.header('range'), PART_BYTES)
     const first = await read(offset, length)
     if (!first.found) throw notFound(NAMES[kind], execution_id)
@@ -81,13 +81,13 @@ async function sendText(ctx: RequestContext, source: Source): Promise<void> {
   const bytes = String(sent.end - sent.start + 1)
   const headers = ['content-type', 'application/json', 'content-length', bytes]
   if (range) headers.push('content-range', `bytes ${sent.start}-${sent.end}/${total}`)
-  // A part is with the system and another one waits.
+  // One part has been handed to the operating system and another one waits.
   ctx.countUnread(Math.min(sent.end - sent.start + 1, 2 * PART_BYTES))
   ctx.res.writeHead(range ? 206 : 200, [...common, ...headers])
   await sendParts(ctx, source, sent)
 }
 
-/** Sends the parts of a range, and closes the connection if the text changes meanwhile. */
+/** Sends the parts of a range, and closes the connection if the text changes in the meantime. */
 async function sendParts(
   ctx: RequestContext,
   { first, offset, read }: Source,

@@ -48,7 +48,7 @@ function withinInput(fault: Fault): Fault {
   return first ? unprocessable(first, ...more) : fault
 }
 
-/** The create of a repeated execution: with the tags of its origin, started by the caller. */
+/** Returns the create of a repeated execution, with the tags of its origin, started by the caller. */
 export async function createOf(
   deps: RepeatDeps,
   { ctx, caller, execution, workflow, ...repeat }: Repeat,

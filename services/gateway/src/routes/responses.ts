@@ -23,7 +23,7 @@ export async function viewOf(
 
 type ListView = z.input<typeof ExecutionList>
 
-/** Returns a page of executions as services before the search list them. */
+/** Returns a page of executions in the form that replicas without search list them. */
 async function plainListView(
   executions: ExecutionsClient,
   visible: Visibility,
@@ -43,8 +43,8 @@ export interface ListDeps {
 }
 
 /**
- * Returns a page of executions, without their payloads. A service of an earlier release answers the
- * filters that it knows; 503 for others.
+ * Returns a page of executions, without their payloads. A replica of an earlier release applies the filters
+ * that it knows; for others the answer is 503.
  */
 export async function listView(
   { executions, history }: ListDeps,

@@ -19,7 +19,7 @@ const duration = z
   .optional()
   .meta({ wire: { type: 'number', minimum: 0, maximum: MAX_DURATION } })
 
-/** Fewer digits would match too much: ids begin with their time. */
+/** Fewer digits would match too much, because ids begin with their time. */
 const ID_PREFIX = /^[0-9A-Fa-f]{8}[0-9A-Fa-f-]{0,28}$/
 
 const SORTS = ['-created', 'created', '-finished', 'finished'] as const
@@ -101,7 +101,7 @@ export function searchOf(query: Query): Search {
 const sortOf = ({ sort, finished_after, finished_before }: Query): (typeof SORTS)[number] =>
   sort ?? (finished_after || finished_before ? '-finished' : '-created')
 
-/** Each filter without an index, and the filters of which one must accompany it. */
+/** Each filter without an index, and the filters of which at least one must accompany it. */
 const COMPANIONS: [filter: keyof Query, companions: (keyof Query)[]][] = [
   ['version', ['workflow_name']],
   ['payload', ['workflow_name', 'schedule_id', 'parent_id', 'tags']],

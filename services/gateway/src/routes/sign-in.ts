@@ -27,7 +27,7 @@ type Deps = {
 
 const MAX_KEY_CHARS = 256
 
-/** A page of another site could otherwise sign a browser in under another name, or out. */
+/** Otherwise a page of another site could sign a browser in under another name, or sign it out. */
 function requireConsole(ctx: RequestContext): void {
   if (!isOfConsole(ctx))
     throw new Fault('forbidden', 'Only the console uses this route; programs send their API key')

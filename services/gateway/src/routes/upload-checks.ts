@@ -3,14 +3,17 @@ import type { Clients } from '../clients/connect.ts'
 import { importedPackages } from '../domain/imported-packages.ts'
 import { importWarnings, type RunnerVerdicts, runnerWarnings } from '../domain/upload-warnings.ts'
 
-/** The dispatcher compares package lists of the fleet; an upload does not wait longer for warnings. */
+/**
+ * The dispatcher compares the package lists of the fleet; an upload waits for warnings no longer than this.
+ */
 const EXPLAIN_MS = 2_000
 
 type Deps = Pick<Clients, 'fleet'>
 
 /**
- * Returns what would keep each workflow from running on the workers that are connected now: imports that none
- * of them reports, and a runner that none offers. Empty lists if the dispatchers do not answer.
+ * Returns what would keep each workflow from running on the workers that are connected now: imports that no
+ * worker has a package for, and a runner that no worker offers. Empty lists if the dispatchers do not
+ * answer.
  */
 export async function findWarnings(
   { fleet }: Deps,

@@ -11,8 +11,8 @@ interface Deps {
 }
 
 /**
- * Cancels an execution that the one in the path has started by a nested run; any other is answered as
- * one that does not exist. One that has ended stays unchanged.
+ * Cancels a nested run of the execution in the path; any other execution is answered like one that does not
+ * exist. A nested run that has ended stays unchanged.
  */
 export const cancelNestedRun = route(
   'post',

@@ -142,7 +142,7 @@ function recordOf(body: z.output<typeof Registration>): Worker {
     resources,
     labels,
     max_concurrent_executions: body.max_concurrent_executions ?? 0,
-    // Older workers do not send it and have this runner only.
+    // Older workers do not send it; they have only this runner.
     runners: body.runners ?? ['inprocess'],
     status: '',
     metrics: {},
@@ -169,7 +169,7 @@ async function provenSession(
   }
 }
 
-/** Long enough for a worker to answer the ping and so to learn that its session has ended. */
+/** Long enough for a worker to answer the ping and thus learn that its session has ended. */
 const HOLD_MS = 3_000
 
 export const connectWorker = route('get', '/workers/{name}/connect', {
@@ -181,7 +181,7 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
     new StreamedResponse((ctx) => dispatcherStreams.proxy(ctx, resolved)),
   refuse(error, ctx) {
     if (!(error instanceof Fault && error.kind === 'unauthenticated')) return false
-    // Workers check the content type only, and register again only after a refused call.
+    // Workers check only the content type, and register again only after a refused call.
     ctx.responseHeaders.push('www-authenticate', 'Bearer')
     const sse = new SseStream(ctx, { status: 401 })
     sse.send('event: ping\ndata: {}\n\n')

@@ -115,7 +115,7 @@ export const uploadWorkflows = route('post', '/workflows', {
   },
 })
 
-/** Updates declared schedules before the response. If that fails, an event does it later. */
+/** Updates declared schedules before the response. If that fails, an event triggers it later. */
 async function reconcile(
   { scheduler }: Deps,
   workflows: readonly Pick<Workflow, 'namespace' | 'name'>[],

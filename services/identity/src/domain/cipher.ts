@@ -12,7 +12,7 @@ export interface EncryptedValue {
   ciphertext: Uint8Array
 }
 
-/** A stored value was encrypted under another key or for another place, or its bytes were changed. */
+/** A stored value that was encrypted under another key or for another place, or whose bytes were changed. */
 export class DecryptionError extends Error {
   override readonly name = 'Unreadable'
 }
@@ -49,7 +49,7 @@ export async function encrypt(
   return { key_id: key.id, nonce, ciphertext: new Uint8Array(stored) }
 }
 
-/** Decrypts a value that is bound to this additional data. Throws DecryptionError for any other. */
+/** Decrypts a value that is bound to this additional data. Throws DecryptionError if it is not. */
 export async function decrypt(key: Key, aad: string, stored: EncryptedValue): Promise<string> {
   if (stored.key_id !== key.id) throw new DecryptionError(`key ${stored.key_id} is not configured`)
   try {

@@ -22,7 +22,7 @@ const PATTERN = /^[^/\p{C}]{1,128}$/u
 
 type Member = keyof EntryScope
 
-/** Returns the scope that a Put leaves: members that it does not contain are unchanged. */
+/** Returns the scope after a Put: members that the Put does not contain stay unchanged. */
 export const changedScope = (entry: Entry, current: EntryScope | undefined): EntryScope => ({
   namespaces: changedPatterns(entry, current, 'namespaces'),
   workflows: changedPatterns(entry, current, 'workflows'),
@@ -57,7 +57,9 @@ const toPatterns = (patterns: NamePatterns): Patterns => ({
   all: patterns === undefined,
 })
 
-/** True if the scope permits this workflow; without one, only a scope of all workflows does. */
+/**
+ * True if the scope permits this workflow. If the workflow is unknown, only a scope of all workflows does.
+ */
 export const isInScope = (
   { namespaces, workflows }: EntryScope,
   user: WorkflowName | undefined,

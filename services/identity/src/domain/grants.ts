@@ -14,7 +14,7 @@ const MAX_PERMISSIONS = 1_000
 const BUILT_IN = ['admin', 'operator', 'viewer', 'worker']
 const TYPES = ['user', 'service_account']
 
-/** Refusal of a member of the body: what it must be. */
+/** Refusal of a member of the body; says what the member must be. */
 export const invalidMember = (member: string, msg: string) =>
   unprocessable({ loc: ['body', member], msg, type: 'value_error' })
 
@@ -25,7 +25,7 @@ export function parseName(member: string, name: string): string {
   return name
 }
 
-/** Name of a new role. Rejects names that differ from a built-in role in case only. */
+/** Name of a new role. Rejects names that differ from a built-in role only in case. */
 export function parseNewRoleName(member: string, name: string): string {
   const lower = name.toLowerCase()
   if (lower !== name && BUILT_IN.includes(lower))
@@ -50,7 +50,7 @@ export function parseType(type: string): string {
 }
 
 /**
- * Distinct permissions in their order and normal form. Throws `invalid` for a malformed one,
+ * Returns distinct permissions in their order and normal form. Throws `invalid` for a malformed one,
  * `conflict` above the limit.
  */
 export function parsePermissions(texts: readonly string[]): string[] {

@@ -1,10 +1,10 @@
 import type { EntryScope } from './entry-scope.ts'
 
-/** The place that a stored value belongs to; it cannot be decrypted at another one. */
+/** The place to which a stored value belongs; the value cannot be decrypted for any other place. */
 export interface SecretContext extends EntryScope {
   name: string
   version: number
-  /** Set for the value before the current one: the time until which it may be read. */
+  /** Set for the previous value: the time until which it may be read. */
   previous_until?: Date | undefined
 }
 

@@ -22,9 +22,9 @@ const BY = systemOrigin(PROGRAM)
 const NO_LIFETIMES: KeyLifetimes = { default_lifetime_days: 0, max_lifetime_days: 0 }
 
 /**
- * Creates a key of a service account with the role `admin`, and the account if it does not exist.
- * Needs access to the database and no permission: the first administrator is created in this way.
- * Throws `conflict` if the principal is disabled or is not a service account.
+ * Creates a key of a service account with the role `admin`, and the account if it does not exist. It needs
+ * access to the database but no permission, because it creates the first administrator. Throws `conflict`
+ * if the principal is disabled or is not a service account.
  */
 export const createAdminKey = (
   db: Db,

@@ -39,8 +39,8 @@ export async function requireReviewedChanges(db: Db, { security }: Settings): Pr
 }
 
 /**
- * Confirms or revokes objects that anonymous callers created or changed; all that are not decided
- * yet without `object`. Returns the decided ones. Throws `not_found` for an object that is none.
+ * Confirms or revokes objects that anonymous callers created or changed; without `object`, all that are not
+ * decided yet. Returns the decided ones. Throws `not_found` for any other object.
  */
 export const decideAnonymous = (
   db: Db,

@@ -7,9 +7,9 @@ import { recordChange, systemOrigin } from './record-change.ts'
 const BY = systemOrigin('windlass audit prune')
 
 /**
- * Deletes the entries up to a checkpoint and returns their number. The checkpoint must be an entry of
- * the log with this hash, so the exported copy that named it continues in what remains. The entry
- * `audit.prune` keeps both in the chain. The database refuses entries that are too young.
+ * Deletes the entries up to a checkpoint and returns their number. The checkpoint must be an entry of the
+ * log with this hash, so that the remaining log continues the exported copy. The entry `audit.prune`
+ * records number and hash of the checkpoint in the chain. The database refuses entries that are too young.
  */
 export const pruneAudit = (db: Db, { seq, hash }: Head): Promise<number> =>
   db.tx(async (tx) => {

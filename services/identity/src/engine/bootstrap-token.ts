@@ -7,10 +7,10 @@ import type { Logger } from '@windlass/runtime/process/log'
 const FILE = 'bootstrap-token'
 
 /**
- * Reads the configured token, or the content of `<home>/bootstrap-token`, which is created if it
- * does not exist. A blank setting counts as none. The file is read at each call, so a rotated token
- * needs no restart. Returns undefined if there is no token and none can be created, and with
- * authentication on if the file holds a guessable one.
+ * Reads the configured token, or the content of `<home>/bootstrap-token`, which is created if it does not
+ * exist. A blank setting counts as unset. The file is read at each call, so a rotated token needs no
+ * restart. Returns undefined if there is no token and none can be created, and, with authentication on, if
+ * the file holds a guessable one.
  */
 export function createBootstrapTokenReader({ home, workers, security }: Settings, log: Logger) {
   const fixed = workers.bootstrap_token?.trim()

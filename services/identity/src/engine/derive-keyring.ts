@@ -8,15 +8,15 @@ import { Keyring } from './keyring.ts'
 
 const scryptAsync = promisify<string, string | Buffer, number, object, Buffer>(scrypt)
 
-/** Salt of earlier releases, the same in each installation. Never changes: rows depend on it. */
+/** Salt of earlier releases, the same in every installation. Never changes, because rows depend on it. */
 const FIXED_SALT = 'windlass secrets 1'
-/** About 64 MiB and 0.1 s, once at start: a key that a person chose is slow to guess. */
+/** About 64 MiB and 0.1 s, once at start, so that guessing a key that a person chose is slow. */
 const SCRYPT_COST = { N: 65_536, r: 8, p: 1, maxmem: 128 * 1_048_576 }
 
 /**
- * Derives the configured keys under the salt of the installation; undefined without a current one.
- * Keys under the fixed salt are derived when the first row needs one: a row names its key by an id
- * that is derived with the key, so each row records its derivation. Takes 0.1 s and 64 MiB for each.
+ * Derives the configured keys with the salt of the installation; undefined without a current key. Keys with
+ * the fixed salt are derived when a row first needs one, in 0.1 s and 64 MiB each: a row names its key by
+ * an id that is derived with the key, so it records the derivation too.
  */
 export async function deriveKeyring(
   db: Db,

@@ -1,7 +1,7 @@
 import type { Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import { conflict, Fault, invalid } from '@windlass/runtime/faults'
 
-/** Returns the entry of a request; on the wire it is optional. Throws `invalid`. */
+/** Returns the entry of a request, which is optional on the wire. Throws `invalid` if it is absent. */
 export function requireEntry(entry: Entry | undefined): Entry {
   if (!entry) throw invalid('entry is required')
   return entry

@@ -3,7 +3,7 @@ import type { KeyLimits } from '@windlass/proto/windlass/identity/v1/principals'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { invalidMember, parsePermissions } from '../domain/grants.ts'
 
-/** The default and the longest lifetime of keys. */
+/** The default and the maximum lifetime of keys. */
 export type KeyLifetimes = Settings['security']['auth']['api_keys']
 
 const MAX_DAYS = 36_500
@@ -11,8 +11,8 @@ const MAX_PERMISSIONS = 100
 const MAX_NETWORKS = 20
 
 /**
- * Lifetime of a new key in days; 0: the key does not expire. Without one the default applies, else the
- * maximum. Throws `unprocessable` for a longer one.
+ * Returns the lifetime of a new key in days; 0: the key does not expire. A request without a lifetime gets
+ * the default, else the maximum. Throws `unprocessable` above the maximum.
  */
 export function parseLifetime(days: number, lifetimes: KeyLifetimes): number {
   const { default_lifetime_days, max_lifetime_days } = lifetimes
@@ -22,7 +22,10 @@ export function parseLifetime(days: number, lifetimes: KeyLifetimes): number {
   return Math.min(default_lifetime_days || max_lifetime_days, max)
 }
 
-/** Limits in the form in which they are stored; undefined for none. Throws `unprocessable`, `invalid`. */
+/**
+ * Returns the limits in the form in which they are stored; undefined for none. Throws `unprocessable` or
+ * `invalid`.
+ */
 export function parseLimits({ permissions, networks }: KeyLimits) {
   if (permissions.length > MAX_PERMISSIONS)
     throw invalidMember('permissions', `must be at most ${MAX_PERMISSIONS}`)

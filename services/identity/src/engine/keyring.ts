@@ -10,15 +10,15 @@ import {
 import { type SecretContext, toAad } from '../domain/secret-context.ts'
 
 interface KeyDerivations {
-  /** Derives the same keys, in the same order, under the fixed salt of earlier releases. */
+  /** Derives the same keys, in the same order, with the fixed salt of earlier releases. */
   deriveFixed(): Promise<readonly Key[]>
-  /** True once new values are encrypted under the salt of the installation; then it stays true. */
+  /** True once new values are encrypted with the salt of the installation; it never becomes false again. */
   usesKeySalt(): Promise<boolean>
 }
 
-/** The current key, which encrypts, and previous keys, which only decrypt; each under two salts. */
+/** The current key, which encrypts, and previous keys, which only decrypt; each with two salts. */
 export class Keyring {
-  /** Under the salt of the installation, the current one first. */
+  /** Keys with the salt of the installation, the current one first. */
   readonly #salted: readonly Key[]
   readonly #derivations: KeyDerivations
   #fixed: Promise<readonly Key[]> | undefined
@@ -57,7 +57,7 @@ export class Keyring {
     return this.bindsVersions(id) ? toAad(context) : context.name
   }
 
-  /** Read until it is true: another replica may switch the installation to its salt. */
+  /** Read until it is true, because another replica may switch the installation to its salt. */
   async #current(): Promise<Key> {
     this.#usesSalt ||= await this.#derivations.usesKeySalt()
     const [current] = this.#usesSalt ? this.#salted : await this.#fixedKeys()

@@ -4,10 +4,10 @@ import * as principals from '../store/principals.ts'
 import type { Origin } from './record-change.ts'
 
 /**
- * Applies a change that may remove the last enabled administrator. Throws `conflict` if it does and
- * the caller is an administrator, so administrators cannot lock themselves out. An advisory lock
- * serializes such changes: of two administrators who disable each other at once, one remains. A
- * caller without the permission `*` may disable the last administrator.
+ * Applies a change that may remove the last enabled administrator. Throws `conflict` if it does and the
+ * caller is an administrator, so administrators cannot lock themselves out. An advisory lock serializes
+ * such changes: if two administrators disable each other at once, one of them remains. A caller without the
+ * permission `*` may disable the last administrator.
  */
 export async function requireRemainingAdmin<T>(
   tx: Tx,

@@ -51,8 +51,8 @@ export async function requireRoles(tx: Tx, names: readonly string[]): Promise<vo
 }
 
 /**
- * The form in which references are stored and compared: names that are chosen here in NFC, subjects of
- * an issuer byte for byte, since it may tell two subjects apart that have one NFC.
+ * Returns a reference in the form that is stored and compared: names that are chosen here in NFC, subjects
+ * of an issuer byte for byte, because an issuer may distinguish two subjects that have the same NFC form.
  */
 export const normalizeRef = ({ subject, external_issuer }: PrincipalRef): PrincipalRef => ({
   subject: external_issuer === INTERNAL_ISSUER ? subject.normalize('NFC') : subject,

@@ -24,7 +24,7 @@ export const originOf = (call: Call): Origin => ({
   client_address: call.clientAddress,
 })
 
-/** Origin of a change without a caller, under a name of the internal issuer. */
+/** Origin of a change without a caller, named by the internal issuer. */
 export const systemOrigin = (subject: string): Origin => ({
   caller: { subject, issuer: INTERNAL_ISSUER },
   request_id: '',

@@ -7,22 +7,22 @@ import { type AuditEntryDraft, append } from '../store/audit.ts'
 import { originOf, toAuditActor } from './record-change.ts'
 
 const WINDOW_MS = 60_000
-/** Uses that are remembered in a window; beyond it a repeated use may be recorded again. */
+/** Maximum number of uses that are remembered in a window; beyond it a repeated use may be recorded again. */
 const MAX_REMEMBERED = 10_000
 
-/** Use of some secrets that an execution got, or was refused. */
+/** Secrets that an execution got, or was refused. */
 export interface SecretUse {
   request: UseEntriesRequest
   call: Call
   names: readonly string[]
-  /** Set for a refusal: what refused it. */
+  /** Set for a refusal: the rule that refused it. */
   denied?: 'scope' | 'uploader'
 }
 
 /**
- * Audit entries of secrets that are handed to workers, one per secret. The same use by the same
- * execution and worker is recorded once a minute by each replica, so a loop does not fill the log.
- * Uses that arrive while a commit is in flight share the next one.
+ * Audit entries of secrets that are sent to workers, one per secret. A use by the same execution and worker
+ * is recorded once a minute by each replica, so a loop does not fill the log. Uses that arrive while a
+ * commit is in flight share the next one.
  */
 export class SecretUses {
   readonly #batcher: Batcher<AuditEntryDraft, number>
@@ -35,7 +35,7 @@ export class SecretUses {
     this.#batcher = new Batcher((drafts) => db.tx((tx) => append(tx, drafts)))
   }
 
-  /** Resolves once the use is recorded. Throws if it cannot be: then no value may be answered. */
+  /** Resolves once the use is recorded. Throws if it cannot be recorded; then no value may be answered. */
   async record({ request, call, names, denied }: SecretUse): Promise<void> {
     if (!this.#isEnabled) return
     const { execution_id, worker_name, client_address, previous = false } = request
@@ -62,7 +62,7 @@ export class SecretUses {
     }
   }
 
-  /** True for each key that is not remembered. */
+  /** True for each key that is not remembered yet. */
   #rememberNew(keys: readonly string[]): boolean[] {
     const window = Math.floor(Date.now() / WINDOW_MS)
     if (window !== this.#window || this.#remembered.size > MAX_REMEMBERED) this.#remembered.clear()

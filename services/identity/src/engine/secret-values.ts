@@ -26,7 +26,7 @@ const contextOf = ({ name, version, namespaces, workflows }: secrets.SecretRow):
   ...{ name, version, namespaces, workflows },
 })
 
-/** A secret as messages name it, without its value. */
+/** A secret in the form of messages, without its value. */
 export function describeSecret(row: Omit<SecretContext, 'previous_until'>, until?: Date): Entry {
   const previous_until = until && until > new Date() ? until : undefined
   const { name, version } = row
@@ -34,8 +34,8 @@ export function describeSecret(row: Omit<SecretContext, 'previous_until'>, until
 }
 
 /**
- * Decrypts the current or the previous value of a row. Throws DecryptionError, also for a row that
- * was replaced by an earlier version of itself.
+ * Decrypts the current or the previous value of a row. Throws DecryptionError, also if the row was replaced
+ * by an earlier version of itself.
  */
 export async function decryptSecret(
   keys: Keyring,
@@ -107,7 +107,10 @@ interface KeepRequest {
   seconds: number
 }
 
-/** Re-encrypts the current value as the previous one of the next version; one that cannot be decrypted is dropped. */
+/**
+ * Re-encrypts the current value as the previous one of the next version; drops it if it cannot be
+ * decrypted.
+ */
 async function keepPrevious(
   { keys, log }: SecretValueDeps,
   { context, current, seconds }: KeepRequest,
@@ -147,8 +150,8 @@ function recordPut(
 }
 
 /**
- * Encrypts a row under the current key. A value that an earlier release bound to its name alone becomes
- * the next version. Throws DecryptionError.
+ * Encrypts a row under the current key. A value that an earlier release bound only to its name becomes the
+ * next version. Throws DecryptionError.
  */
 export async function reencryptSecret(
   tx: Tx,

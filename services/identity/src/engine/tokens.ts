@@ -33,16 +33,16 @@ export const sessionPrefixOf = (token: string): string | undefined => SESSION_TO
 export const workerTokenPrefixOf = (token: string): string | undefined =>
   WORKER_TOKEN.exec(token)?.[1]
 
-/** SHA-256 suffices: a slow hash protects guessable secrets, and these are 224 random bits. */
+/** SHA-256 is enough: a slow hash protects guessable secrets, and these have 224 random bits. */
 export const hashOf = (token: string): Buffer => createHash('sha256').update(token, 'utf8').digest()
 
-/** True if the token has this hash. The time does not depend on where they differ. */
+/** True if the token has this hash. The time taken does not depend on where they differ. */
 export const hasHash = (token: string, token_hash: Uint8Array): boolean =>
   equalsHash(hashOf(token), token_hash)
 
 /** Compared in place of a missing hash, so an unknown prefix takes as long as a known one. */
 export const NO_HASH = Buffer.alloc(32)
 
-/** True if two hashes are equal. The time does not depend on where they differ. */
+/** True if two hashes are equal. The time taken does not depend on where they differ. */
 export const equalsHash = (hash: Uint8Array, token_hash: Uint8Array): boolean =>
   hash.length === token_hash.length && timingSafeEqual(hash, token_hash)

@@ -23,7 +23,7 @@ export interface Use {
   call: Call
   /** Path of the rpc, for which the token of the uploader is signed. */
   rpc: string
-  /** Permissions of which the uploader needs one for this name. */
+  /** Permissions of which the uploader needs at least one, for this name. */
   permissionsFor(name: string): readonly string[]
 }
 

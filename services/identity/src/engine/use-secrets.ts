@@ -15,10 +15,13 @@ export interface UseSecretsDeps extends SecretValueDeps {
   uses: SecretUses
 }
 
-/** Permissions of which the uploader of a workflow needs one: to read all secrets, or to use this one. */
+/**
+ * Permissions of which the uploader of a workflow needs at least one: to read all secrets, or to use this
+ * one.
+ */
 const permissionsToUse = (name: string) => ['admin:secrets:read', `secret:${name}:use`]
 
-/** Reads rows by name; with `previous` those that have a previous value. */
+/** Reads rows by name; with `previous`, those that have a previous value. */
 export async function readRows(
   db: SecretValueDeps['db'],
   names: readonly string[],

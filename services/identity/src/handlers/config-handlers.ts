@@ -21,7 +21,7 @@ interface ConfigDeps {
   policy: UsePolicy
 }
 
-/** Rpcs of configs: like those of secrets, for values that need no encryption and have no versions. */
+/** Rpcs of configs: like those of secrets, but for values that need no encryption and have no versions. */
 export const configHandlers = ({ db, policy }: ConfigDeps): Handlers<typeof ConfigsService> => ({
   async list() {
     const entries = (await configs.listAll(db)).map(describeConfig)

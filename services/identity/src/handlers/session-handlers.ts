@@ -27,7 +27,7 @@ export interface SessionDeps {
   sessionLimits: sessions.SessionLimits
 }
 
-/** Issues a token. Tokens that it ends are invalid at every gateway before the call returns. */
+/** Issues a token. The tokens that it ends are invalid at every gateway before the call returns. */
 export async function issueSession(
   { db, caches }: SessionDeps,
   { worker_name, session_id, worker_token, renewal }: IssueSessionRequest,
@@ -43,7 +43,7 @@ export async function issueSession(
     if (worker_token !== undefined && !renewal && (await tokens.use(tx, worker_token)) === 0)
       throw new Fault('forbidden', 'The worker token was revoked, has expired or is used up.')
     const registered_at = renewal ? await sessions.findRegisteredAt(tx, worker_name) : undefined
-    // It ended while a gateway still had it in its cache.
+    // The session ended while a gateway still had it in its cache.
     if (renewal && !registered_at) throw new Fault('forbidden', 'The session has ended.')
     const session = { ...stored, worker_name, session_id: id, worker_token, registered_at }
     await sessions.insert(tx, session)
@@ -74,7 +74,7 @@ export async function checkSession(
   if (session.idle_s > idleS / TOUCHES_PER_TIMEOUT) await sessions.touch(db, session.prefix)
   const { worker_name, session_id, worker_token: token_name, restrictions_json } = session
   if (token_name === undefined) return { worker_name, session_id }
-  // The row of a revoked token is gone, but its sessions have ended before.
+  // The row of a revoked token is gone, but its sessions had already ended.
   if (restrictions_json === undefined)
     throw new Fault('unauthenticated', 'Invalid or expired token')
   return { worker_name, session_id, grant: { token_name, restrictions_json } }

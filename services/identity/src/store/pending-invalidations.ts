@@ -1,7 +1,7 @@
 import type { MarkerTable } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 
-/** Changes of rights after which the generation of the auth cache is not replaced yet. */
+/** Markers of changes of rights after which the generation of the auth cache has not been replaced yet. */
 export const authMarkers: MarkerTable = {
   cache: 'auth',
   table: sql`pending_epoch`,

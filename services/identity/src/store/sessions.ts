@@ -30,8 +30,8 @@ export const insert = (
             clock_timestamp(), coalesce(${registered_at ?? null}::timestamptz, clock_timestamp()))`)
 
 /**
- * Time of the earliest registration whose tokens a worker has; undefined if all have ended. The earliest,
- * so that a renewal with an old token does not get the age of a newer registration.
+ * Time of the earliest registration among the tokens that a worker still has; undefined if all have ended.
+ * The earliest, so that a renewal with an old token does not get the age of a newer registration.
  */
 export async function findRegisteredAt(tx: Tx, worker_name: string): Promise<Date | undefined> {
   const row = await tx.maybe<{ registered_at?: Date }>(sql`
@@ -41,8 +41,8 @@ export async function findRegisteredAt(tx: Tx, worker_name: string): Promise<Dat
 }
 
 /**
- * Ends the tokens of a worker's other sessions, and of this one all but the `keep` newest. Returns
- * their number.
+ * Ends the tokens of a worker's other sessions, and all but the `keep` newest of this one. Returns their
+ * number.
  */
 export const endOthers = (tx: Tx, worker_name: string, session_id: string, keep: number) =>
   tx.run(sql`
@@ -92,7 +92,7 @@ export async function endOfToken(tx: Tx, worker_token: string): Promise<string[]
 export const touch = (db: Queries, prefix: string) =>
   db.run(sql`update worker_sessions set last_used_at = now() where prefix = ${prefix}`)
 
-/** Limits of sessions, in seconds; a `maxAgeS` of 0 is none. */
+/** Limits of sessions, in seconds; a `maxAgeS` of 0 means no limit. */
 export interface SessionLimits {
   idleS: number
   maxAgeS: number

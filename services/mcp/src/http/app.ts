@@ -40,7 +40,7 @@ async function handleMcpRequest(
   log: Logger,
 ): Promise<void> {
   if (req.headers['mcp-session-id'] !== undefined) {
-    // No session was ever given out; by the protocol the client then initializes again without one.
+    // The server never issues a session id; by the protocol the client then initializes again without one.
     res.status(404).json(toRpcError(-32_001, 'Session not found'))
     return
   }
@@ -51,7 +51,7 @@ async function handleMcpRequest(
     keepAliveMs: KEEP_ALIVE_MS,
   })
   transport.onerror = (error) => log.warn({ err: error }, 'mcp request failed')
-  // A client that disconnects aborts its calls of the API.
+  // When a client disconnects, its calls to the API are aborted.
   res.once('close', () => void server.close().catch(() => {}))
   await server.connect(transport)
   await transport.handleRequest(req, res)

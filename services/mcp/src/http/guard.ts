@@ -8,7 +8,7 @@ export interface WebAddress {
   publicUrl?: string | undefined
 }
 
-/** Refuses requests of other web pages, as the gateway does. */
+/** Refuses requests from web pages of other sites, as the gateway does. */
 export function refuseWebRequests(address: WebAddress): RequestHandler {
   const guard = createWebRequestGuard({
     ...address,
@@ -22,8 +22,8 @@ export function refuseWebRequests(address: WebAddress): RequestHandler {
 }
 
 /**
- * Refuses two Authorization headers, as the API does: this service would forward the first, while
- * another HTTP implementation may use the last.
+ * Refuses two Authorization headers, as the API does: this service would forward the first, while another
+ * HTTP server may use the last.
  */
 export const refuseDuplicateCredentials: RequestHandler = ({ rawHeaders }, res, next) => {
   const names = rawHeaders.filter((_, i) => i % 2 === 0)
@@ -33,8 +33,8 @@ export const refuseDuplicateCredentials: RequestHandler = ({ rawHeaders }, res, 
 }
 
 /**
- * Keeps `Cache-Control: no-store` on event streams: the transport passes a value of its own, which
- * permits storing, when it writes the headers.
+ * Keeps `Cache-Control: no-store` on event streams: when the transport writes the headers, it passes a
+ * value of its own, which permits storing.
  */
 export const forbidStoring: RequestHandler = (_req, res, next) => {
   const writeHead = res.writeHead.bind(res) as (...args: unknown[]) => Response

@@ -18,7 +18,7 @@ const PROGRESS = {
 }
 const PREVIEW = { ...numbers('count', 'forbidden', 'left_out'), sample: list }
 
-/** The members of the form that the answer has. */
+/** Selects the members of a preview or of a progress report, whichever the answer is. */
 const selectForm = (answer: string) =>
   selectMembers(membersOf(answer)?.has('count') ? PREVIEW : PROGRESS).result(answer)
 

@@ -31,7 +31,7 @@ export const filterArgs = {
 
 type Filters = z.output<z.ZodObject<typeof filterArgs>>
 
-/** The filters that are given, as texts. */
+/** The filters that are given, as text. */
 export const filtersOf = (args: Filters): Record<string, string> =>
   Object.fromEntries(
     Object.keys(filterArgs)
