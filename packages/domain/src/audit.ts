@@ -1,8 +1,8 @@
 /*
  * The audit chain: an audit log whose entries cannot be changed unnoticed.
  *
- * Problem. The audit log answers who changed what. It must be evidence against an operator with
- * access to the database as well, who can update and delete any row.
+ * Problem. The audit log answers who changed what. It must also be evidence against an operator with
+ * access to the database, who can update and delete any row.
  *
  * Structure. Every entry holds the hash of the entry before it, as in a hash chain (Haber and
  * Stornetta, "How to Time-Stamp a Digital Document", 1991):
@@ -19,25 +19,32 @@
  * members and no optional member to disagree about. It never changes: old entries must verify
  * with every later release.
  *
- * Appending. The writer (services/identity) locks the row of the head, so replicas append to one
- * chain without gaps in `seq`. Entries of one batch are appended in one transaction.
+ * Appending. The writer (services/identity/src/store/audit.ts) locks the row of the head, so replicas
+ * append to one chain without gaps in `seq`. Entries of one batch are appended in one transaction.
  *
  * Verifying. `AuditChainVerifier` reads all entries from the first and reports every break: a gap in
  * the numbers, an entry out of order, an entry whose hash does not match its content, an entry that
- * does not continue the one before. After a break it continues from what the entry itself claims, so
- * one changed entry is one problem and not one for each later entry. `windlass audit verify` runs it
- * over the HTTP API, outside of the server that it checks.
+ * does not continue the one before. After a break it continues from the hash that the entry itself
+ * claims, so one changed entry is one problem and not one for each later entry. `windlass audit verify`
+ * runs it over the HTTP API, outside of the server that it checks; the console runs it in the browser.
  *
- * What the chain alone does not prove. The owner of the database can replace the whole chain, or
- * cut off its end and set the head back. Against that, a head that was noted elsewhere is given to
- * the verifier: the chain must contain it, unchanged. Everything up to a noted head is then evidence.
- * An entry that was never written leaves no trace: changes are recorded before they are made
- * (`begun`) or in the same transaction. See ADR 7.
+ * Guaranteed. A changed, removed, inserted or reordered entry is reported, unless the chain from there on
+ * was rebuilt or cut off.
+ *
+ * Not guaranteed. The owner of the database can rebuild the chain, or cut off its end and set the head back. Against that, give the verifier a head that was noted elsewhere: the chain must contain it,
+ * unchanged, and everything up to it is then evidence. An entry that was never written leaves no trace,
+ * so changes are recorded before they are made (`begun`) or in the same transaction.
  *
  * Pruning. Entries up to a checkpoint may be deleted, once they were exported. The log then begins
  * with the entry after it, whose `previous_hash` is the hash of the checkpoint, and a later entry
  * `audit.prune` contains number and hash of the checkpoint: without it, the first entries are missing.
  * The exported file and the remaining log verify as one chain.
+ *
+ * Cost. All replicas append one at a time. A batch of entries is one insert and one update of the head.
+ *
+ * Rejected (ADR 7). Events in the outbox of each service: they would arrive late, in an order of their
+ * own, and from services that do not know the caller. A chain for each replica: no order between their
+ * entries, and the chain of a removed replica would never be extended.
  */
 import { createHash } from 'node:crypto'
 import { ChainLinks, canonicalTextOf, type HashedEntry, type HexHead } from './audit-chain.ts'

@@ -35,7 +35,15 @@
  * the number of requests that the process admits.
  *
  * `whenIdle` resolves when nothing is queued or in flight; teardown waits for it, so that no accepted
- * item is lost in an orderly stop. See ADR 3.
+ * item is lost in an orderly stop.
+ *
+ * Measurements (bench/README.md, 2 virtual cores). A single execution, where nothing is batched, costs 3.8
+ * times the CPU of one among 64 in flight.
+ *
+ * Rejected.
+ * - A timer that fills batches: it delays every item when there is no load (ADR 3). `maxDelayMs` is such a
+ *   timer, only for writes that are not urgent.
+ * - Retrying a failed batch here: only the operation knows if an item may be sent twice.
  */
 interface PendingItem<Item, Result> {
   item: Item

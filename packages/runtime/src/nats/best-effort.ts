@@ -41,7 +41,7 @@ async function confirm(link: NatsLink): Promise<void> {
 export function subscribeBestEffort(
   link: NatsLink,
   subject: string,
-  hear: (message: Msg) => void,
+  handle: (message: Msg) => void,
 ): BusSubscription {
   const { connection, connecting } = link
   let isStopped = false
@@ -50,7 +50,7 @@ export function subscribeBestEffort(
     if (isStopped) return
     subscription = connection.subscribe(subject, {
       callback: (error, message) => {
-        if (!error) hear(message)
+        if (!error) handle(message)
       },
     })
   }

@@ -13,8 +13,8 @@
  *        |                      |                     |<-- ack / nak(delay) -----|
  *
  * Best-effort messages (`publishBestEffort`, `subscribeBestEffort`) say "look now": work is queued, a
- * log has grown, a worker's record changed. They use core NATS, at most once. They carry no truth:
- * each has a polling fallback that finds what a lost message left, later.
+ * log has grown, a worker's record has changed. They use core NATS, at most once. No decision relies on
+ * them: each has a polling fallback that finds what a lost message left, later.
  *
  * Guarantees.
  * - A durable event whose transaction committed is delivered to every durable consumer at least once
@@ -22,8 +22,9 @@
  * - `max_ack_pending: 1` keeps the order through retries: a later event waits for the earlier one.
  * - A handler that keeps failing is retried after each pause of RETRY_MS; then the event is given up
  *   and logged, so that it cannot block those behind it. Polling of the consumer covers it.
- * - An event of a traced cause carries its `traceparent` in the message itself, so that the outbox keeps it; its
- *   handling is a span of that trace. Not in a header of NATS, of which servers since 2.11 begin traces of their own.
+ * - The event of a traced change carries the `traceparent` in the message itself, so that the outbox keeps
+ *   it, and handling the event is a span of that trace. A NATS header would make servers since 2.11 begin
+ *   traces of their own.
  * - Event ids deduplicate for DEDUPLICATION_MS. A relay that crashes between publish and delete
  *   repeats events with the same ids.
  *
@@ -41,8 +42,17 @@
  * another process subscribes (messages.ts, presence.ts). Durable events always go through NATS.
  *
  * A prefix separates systems that share a server: it begins every subject and ends the name of the
- * stream. One wildcard `filter_subject` per consumer works on every server since 2.9; a list of
- * filters does not.
+ * stream.
+ *
+ * Cost. Publishing, storing, delivering and acknowledging one durable event for each execution cost about
+ * a tenth of the execution, so only the events that have a consumer are published (loops/relay.ts of
+ * executions).
+ *
+ * Rejected.
+ * - Durable wake-ups: the same cost, for messages that a poll covers anyway.
+ * - A list of filters for each consumer: one wildcard `filter_subject` works on every server since 2.9, a
+ *   list does not.
+ * - Several events in flight to a consumer: a retry would change their order.
  */
 import { AckPolicy, type JsMsg, jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { nanos, TimeoutError } from '@nats-io/transport-node'
@@ -78,7 +88,7 @@ export interface Bus {
   /** Publishes a message that may be lost. Never throws; without a connection the message is dropped. */
   publishBestEffort(subject: string, bytes: Uint8Array): void
   /** Subscribes to best-effort messages; `confirmed` resolves when the server has the subscription. */
-  subscribeBestEffort(subject: string, hear: Handler): BusSubscription
+  subscribeBestEffort(subject: string, handle: Handler): BusSubscription
   /** Calls `handle` for each event, at least once and in order. Replicas with the same durable name share the events. */
   consumeDurable(consumer: Consumer, handle: EventHandler): () => Promise<void>
   close(): Promise<void>
@@ -109,25 +119,25 @@ export async function openBus(
   prefix = '',
   { colocation, replicas = 1, tls_ca, tls_cert, tls_key }: BusOptions = {},
 ): Promise<Bus> {
-  const place = scopeOf(prefix, replicas)
+  const scope = scopeOf(prefix, replicas)
   const link = await openNatsConnection({ url, tls_ca, tls_cert, tls_key }, log)
   const messages = colocation
-    ? new ColocatedMessages(link, place.root, colocation)
-    : natsMessages(link, place.root)
+    ? new ColocatedMessages(link, scope.root, colocation)
+    : natsMessages(link, scope.root)
 
   return {
     get isUp() {
       return link.isUp
     },
     ping: async () => (await link.connecting).flush(),
-    publishDurable: (events) => publishDurable(link, place, events),
+    publishDurable: (events) => publishDurable(link, scope, events),
     publishBestEffort: (subject, bytes) => messages.publish(subject, bytes),
-    subscribeBestEffort: (subject, hear) => messages.subscribe(subject, hear),
+    subscribeBestEffort: (subject, handle) => messages.subscribe(subject, handle),
     consumeDurable(consumer, handle) {
       const stopping = new AbortController()
       const { signal } = stopping
       const pull = loop({ name: `consume ${consumer.durable}`, pauseMs: 500, log }, () =>
-        consumeDurable(link, consumer, { handle, log, signal, scope: place }),
+        consumeDurable(link, consumer, { handle, log, signal, scope }),
       )
       return () => {
         stopping.abort()
@@ -200,7 +210,7 @@ async function deliver(message: JsMsg, { handle, log }: ConsumeOptions): Promise
 
 async function publishDurable(
   link: NatsLink,
-  place: StreamScope,
+  scope: StreamScope,
   messages: DurableMessage[],
 ): Promise<void> {
   const connection = link.connection
@@ -210,7 +220,7 @@ async function publishDurable(
   const publish = () =>
     Promise.all(
       messages.map(({ subject, bytes, event_id }) =>
-        js.publish(place.root + subject, bytes, { msgID: event_id }),
+        js.publish(scope.root + subject, bytes, { msgID: event_id }),
       ),
     )
   try {
@@ -219,7 +229,7 @@ async function publishDurable(
     if (error instanceof TimeoutError) link.onTimeout()
     if (!link.isUp) throw error
     // Usually the server came back with an empty store, without the stream.
-    await assertStream(connection, place)
+    await assertStream(connection, scope)
     await publish()
   }
 }

@@ -23,7 +23,7 @@ export class LocalBus {
     const handlers = this.#exact.get(subject) ?? new Set()
     this.#exact.set(subject, handlers)
     // Two subscriptions may share a function.
-    const own: Handler = (bytes, heard) => handler(bytes, heard)
+    const own: Handler = (bytes, received) => handler(bytes, received)
     handlers.add(own)
     return () => {
       handlers.delete(own)

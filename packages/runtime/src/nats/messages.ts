@@ -11,7 +11,7 @@ const PROCESS_HEADER = 'Windlass-Process'
 /** Best-effort messages of one service. */
 export interface Messages {
   publish(subject: string, bytes: Uint8Array): void
-  subscribe(subject: string, hear: Handler): BusSubscription
+  subscribe(subject: string, handle: Handler): BusSubscription
   stop(): void
 }
 
@@ -20,12 +20,12 @@ export function natsMessages(link: NatsLink, root: string): Messages {
   const present = new Set<string>()
   return {
     publish: (subject, bytes) => publishBestEffort(link, root + subject, bytes),
-    subscribe(subject, hear) {
+    subscribe(subject, handle) {
       const presence = presenceSubjectOf(subject)
       if (!present.has(presence)) subscribeBestEffort(link, root + presence, () => {})
       present.add(presence)
-      return subscribeBestEffort(link, root + subject, ({ data, subject: heard }) =>
-        hear(data, heard.slice(root.length)),
+      return subscribeBestEffort(link, root + subject, ({ data, subject: received }) =>
+        handle(data, received.slice(root.length)),
       )
     },
     stop() {},
@@ -55,12 +55,12 @@ export class ColocatedMessages implements Messages {
     publishBestEffort(this.#link, this.#root + subject, bytes, this.#ownHeaders)
   }
 
-  subscribe(subject: string, hear: Handler): BusSubscription {
-    const hearLocally: Handler = (bytes, heard) => hear(bytes, heard.slice(this.#root.length))
-    const stop = this.#colocation.bus.subscribe(this.#root + subject, hearLocally)
+  subscribe(subject: string, handle: Handler): BusSubscription {
+    const receive: Handler = (bytes, received) => handle(bytes, received.slice(this.#root.length))
+    const stop = this.#colocation.bus.subscribe(this.#root + subject, receive)
     const remote = subscribeBestEffort(this.#link, this.#root + subject, (message) => {
       if (message.headers?.get(PROCESS_HEADER) === this.#colocation.id) return
-      hearLocally(message.data, message.subject)
+      receive(message.data, message.subject)
     })
     return {
       // Messages of other processes are rare; a poll covers one that is missed.
