@@ -3,7 +3,7 @@ import { principalAddress } from '../location/address.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Link } from '../ui/link.tsx'
 
-/** Permissions that a change of a role grants and withdraws, and whom it concerns. */
+/** Permissions that a change of a role grants and withdraws, and the principals that it affects. */
 export const RoleEffect = ({ effect }: { effect: Simulation }) => (
   <section class="page-body" aria-label="Effect" role="status">
     <p>

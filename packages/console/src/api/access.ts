@@ -10,7 +10,7 @@ export interface Principal {
   roles: string[]
 }
 
-/** An API key without the key, which only the answer to its creation holds. */
+/** An API key without its secret, which only the answer to its creation contains. */
 export interface KeyRow {
   name: string
   prefix: string
@@ -109,13 +109,13 @@ export const createRole = (name: string, permissions: string[]) =>
 export const cloneRole = (name: string, new_name: string) =>
   send({ method: 'POST', path: `${rolePath(name)}/clone`, body: JSON.stringify({ new_name }) })
 
-/** Asks for the effect of a change; nothing is changed. */
+/** Requests the effect of a change; changes nothing. */
 export async function simulateRole(name: string, change: RoleChange): Promise<Simulation> {
   const body = JSON.stringify(change)
   return JSON.parse(await send({ method: 'POST', path: `${rolePath(name)}/simulate`, body }))
 }
 
-/** Makes a change of a role, or deletes it. */
+/** Changes a role, or deletes it. */
 export const changeRole = (name: string, change: RoleChange) =>
   change.delete
     ? send({ method: 'DELETE', path: rolePath(name) })

@@ -7,11 +7,11 @@ import { workflowPath } from './workflows.ts'
 const pathOf = ({ workflow_namespace, workflow_name }: ExecutionRow) =>
   workflowPath(workflow_namespace, workflow_name)
 
-/** Asks an execution to stop; a second request has no further effect. */
+/** Requests the cancel of an execution; a second request has no further effect. */
 const cancel = (row: ExecutionRow): Promise<string> =>
   sendRepeatable({ method: 'GET', path: `${pathOf(row)}/cancel/${row.execution_id}` })
 
-/** Resumes an execution. Sent once: a second one could resume a later pause. */
+/** Resumes an execution. Sent only once, because a second request could resume a later pause. */
 const resume = (row: ExecutionRow): Promise<string> =>
   send({ method: 'POST', path: `${pathOf(row)}/resume/${row.execution_id}/async`, body: 'null' })
 

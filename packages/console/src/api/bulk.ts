@@ -6,33 +6,33 @@ export type BulkAction = 'cancel' | 'resume' | 'rerun'
 /** Effect of an act on all executions of a filter. */
 export interface BulkPreview {
   count: number
-  /** Those that the caller may not change. */
+  /** Number of those that the caller may not change. */
   forbidden: number
-  /** Matches that the action does not apply to. */
+  /** Number of matches to which the action does not apply. */
   left_out: number
   sample: ExecutionRow[]
 }
 
 export interface BulkProgress {
-  /** Absent in an act on selected rows, which has no number at the server. */
+  /** Absent in an act on selected rows, which has no id at the server. */
   id?: string
   total: number
   done: number
   failed: number
   stopped: boolean
-  /** The first refusals; with the last frame only. */
+  /** The first refusals; only in the last frame. */
   failures?: { execution_id: string; reason: string }[]
 }
 
 const PATH = '/executions/bulk'
 
-/** Tells what an act would change; changes nothing. */
+/** Returns what an act would change; changes nothing. */
 export async function previewBulk(filter: Query, action: BulkAction): Promise<BulkPreview> {
   const body = JSON.stringify({ filter, action, dry_run: true })
   return JSON.parse(await send({ method: 'POST', path: PATH, body })) as BulkPreview
 }
 
-/** How far an act of the caller is, as the server keeps it for a day. */
+/** Reads the progress of an act of the caller, which the server keeps for a day. */
 export const readBulk = (id: string, signal?: AbortSignal) =>
   read<BulkProgress & { state: 'running' | 'ended' | 'interrupted' }>(
     `${PATH}/${encodeURIComponent(id)}`,
@@ -40,7 +40,7 @@ export const readBulk = (id: string, signal?: AbortSignal) =>
     signal,
   )
 
-/** Acts on the executions of a filter, if they are not more than `expect`; yields the progress. */
+/** Acts on the executions of a filter, unless they are more than `expect`; yields the progress. */
 export async function* actInBulk(
   filter: Query,
   { action, expect }: { action: BulkAction; expect: number },

@@ -5,7 +5,7 @@ import { workflowPath } from './workflows.ts'
 
 const DEMO_WORKFLOW = 'ten_tasks'
 export const DEMO_TASKS = 10
-/** Duration of each task: long enough to kill the worker in it. */
+/** Duration of each task: long enough to kill the worker while it runs. */
 const SECONDS = 1.5
 
 /** Starts the workflow of the demonstration, which `npm start` uploads; returns the id of its execution. */
@@ -21,7 +21,7 @@ export async function crashWorkers(): Promise<number> {
   return (JSON.parse(answer) as { killed: number }).killed
 }
 
-/** The entries of the log that tell which task ran in which attempt. */
+/** Reads the log entries that show which task ran in which attempt. */
 export async function readDemo(id: string, signal: AbortSignal): Promise<LogEntry[]> {
   const query = { types: DEMO_TYPES.join(','), limit: '1000', payloads: 'omit' }
   const path = `/executions/${encodeURIComponent(id)}/log`

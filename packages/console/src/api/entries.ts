@@ -10,17 +10,17 @@ export interface EntryRow {
   namespaces?: string[] | null
   workflows?: string[] | null
   version?: number
-  /** Until then the value before this one can be read. */
+  /** Time until which the previous value can be read. */
   previous_until?: string | null
 }
 
 export interface EntryDraft {
   name: string
-  /** JSON text, sent as it is. */
+  /** JSON text, sent unchanged. */
   value: string
   namespaces: string[] | null
   workflows: string[] | null
-  /** Seconds for which the value before stays readable. */
+  /** Seconds for which the previous value stays readable. */
   keep_previous?: number | undefined
 }
 

@@ -24,19 +24,19 @@ export interface ExecutionPage {
   total: number
   /** False if there are more than `total`. */
   total_exact?: boolean
-  /** True if the search ended at a bound before all rows were looked at. */
+  /** True if the search ended at a bound before it had read all rows. */
   cut?: boolean
   limit: number
   offset: number
 }
 
 const MAX_KNOWN = 5_000
-/** The rows that were read last, by id. */
+/** The rows of the last read, by id. */
 const known = new Map<string, ExecutionRow>()
 
 /**
- * Returns the object of the last answer for a row that has not changed, so that it is not drawn again. Its
- * revision tells; rows of an earlier release have none and are compared as text.
+ * Returns the object of the last answer for a row that has not changed, so that it is not rendered again.
+ * Rows are compared by revision; rows of an earlier release have none and are compared as text.
  */
 function keepSame(row: ExecutionRow): ExecutionRow {
   const last = known.get(row.execution_id)

@@ -2,7 +2,7 @@ import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import { payloadPath, readPart } from './payload.ts'
 import { type Answer, useQuery } from './use-query.ts'
 
-/** The error of a failed execution; a long one is cut. */
+/** The error of a failed execution, cut if it is long. */
 export interface ExecutionFailure {
   type: string | undefined
   message: string
@@ -19,6 +19,6 @@ async function readFailure(id: string, signal: AbortSignal): Promise<ExecutionFa
   }
 }
 
-/** Reads why an execution failed; nothing is read for one that has not. */
+/** Reads why an execution failed; reads nothing for one that has not failed. */
 export const useFailure = (id: string, hasFailed: boolean): Answer<ExecutionFailure> =>
   useQuery(hasFailed ? `failure ${id}` : undefined, (signal) => readFailure(id, signal))

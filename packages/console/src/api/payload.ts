@@ -3,7 +3,7 @@ import { readRange } from './server.ts'
 
 export type PayloadKind = 'input' | 'output' | 'error'
 
-/** Bytes of the longest character. */
+/** Maximum number of bytes of a character. */
 const MAX_CHARACTER_BYTES = 4
 
 /** A part of a stored text. */
@@ -16,7 +16,10 @@ export interface PayloadPart {
 export const payloadPath = (id: string, kind: PayloadKind) =>
   `/executions/${encodeURIComponent(id)}/${kind}`
 
-/** Reads one part of a stored text by its number, with whole characters: joined, parts are the text. */
+/**
+ * Reads one part of a stored text by its number. Parts consist of whole characters, and joined they are the
+ * text.
+ */
 export async function readPart(
   path: string,
   part: number,

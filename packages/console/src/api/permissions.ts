@@ -2,8 +2,8 @@ import { permits } from '../format/permits.ts'
 import { useMe } from './me.ts'
 
 /**
- * Why an action is not offered: the permission that the caller lacks, or undefined if it may act. While
- * the permissions are not known the action is offered, and the server decides.
+ * Returns the permission that the caller lacks for an action, or undefined if it has all of them. While the
+ * permissions are not known, the action is offered and the server decides.
  */
 export function useRefusal(needed: string): string | undefined {
   const { data } = useMe()

@@ -2,13 +2,13 @@ import { StatusError } from '@windlass/api-client/errors'
 import { backoffMs } from '../live/backoff.ts'
 import { SESSION_ENDED } from './session-ended.ts'
 
-/** Answers that asking again does not change. */
+/** Statuses of answers that a repeated request does not change. */
 const isFinal = (error: unknown) =>
   error instanceof StatusError && [400, 401, 403, 404, 422].includes(error.status)
 
 /**
- * Repeats a request: by time, on changes, or both; never two at a time, not while the page is hidden, and
- * slower after failures.
+ * Repeats a request at intervals, on changes, or both. Requests never overlap, none is sent while the page
+ * is hidden, and they slow down after failures.
  */
 export class Poll {
   readonly #load: (signal: AbortSignal) => Promise<void>
@@ -22,12 +22,13 @@ export class Poll {
   #running = false
   #repeat = false
   #endedAt = Number.NEGATIVE_INFINITY
-  /** When a change asks for the next request. */
+  /** Time at which a change requires the next request. */
   #dueAt: number | undefined
 
   /**
-   * `every` returns the milliseconds between two requests; undefined: none by time. A request that failed is
-   * repeated after `afterFailureMs` or more, also where the requests are a minute apart because a stream tells.
+   * `every` returns the milliseconds between two requests; undefined: no requests by time. A request that
+   * failed is repeated after `afterFailureMs` or more, even if a stream announces changes and requests are
+   * a minute apart.
    */
   constructor(
     load: (signal: AbortSignal) => Promise<void>,
@@ -53,16 +54,16 @@ export class Poll {
     else void this.#run()
   }
 
-  /** Reads once more because of a change, not sooner than `gapMs` after the last answer. */
+  /** Reads once more because of a change, at least `gapMs` after the last answer. */
   soon(gapMs: number): void {
-    // A request that runs may have been answered before the change.
+    // A request in flight may have been answered before the change.
     const from = this.#running ? performance.now() : this.#endedAt
     const at = Math.max(performance.now(), from + gapMs)
     this.#dueAt = Math.min(at, this.#dueAt ?? at)
     this.plan()
   }
 
-  /** Sets the time of the next request, after a change of what decides about it. */
+  /** Sets the time of the next request, after a change of the conditions for it. */
   plan(): void {
     if (this.#running || this.#stopped.signal.aborted) return
     clearTimeout(this.#timer)
@@ -73,7 +74,7 @@ export class Poll {
   }
 
   #nextAt(): number | undefined {
-    // A request that failed for a reason that may pass is repeated, also where nothing is polled.
+    // A request that failed for a temporary reason is repeated, even if nothing is polled.
     if (this.#failures > 0) {
       const { failures, retryAfterMs } = {
         failures: this.#failures,

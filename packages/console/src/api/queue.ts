@@ -1,6 +1,6 @@
 import { read } from './server.ts'
 
-/** Executions that wait with the same needs. */
+/** Executions that wait with the same requirement. */
 export interface QueueRow {
   requirement_id: string
   requirement: {

@@ -33,7 +33,7 @@ export interface ForkPlan {
 const forkBody = (after: number, isDryRun: boolean, again: Again = {}) =>
   `{${[`"after_seq":${after}`, `"dry_run":${isDryRun}`, ...membersFor(again)]}}`
 
-/** Tells which calls a fork after an entry would run again; starts nothing. */
+/** Returns which calls a fork after an entry would run again; starts nothing. */
 export async function planFork(id: string, after: number, signal?: AbortSignal): Promise<ForkPlan> {
   const request = {
     method: 'POST',
@@ -51,7 +51,7 @@ export async function fork(id: string, after: number, again: Again): Promise<str
 }
 
 const PAGE = 1_000
-/** Pages of a log in which an entry is looked for. */
+/** Maximum number of log pages in which an entry is searched for. */
 const MAX_PAGES = 100
 
 interface LogPage {
@@ -60,7 +60,7 @@ interface LogPage {
   more_after: boolean
 }
 
-/** The number of an entry in a log; the last one for an entry that is not found. */
+/** Returns the number of an entry in a log; the last one if the entry is not found. */
 export async function seqOf(id: string, entry: string, signal?: AbortSignal): Promise<number> {
   let after = 0
   for (let page = 0; page < MAX_PAGES; page++) {

@@ -16,7 +16,7 @@ export interface ScheduleRow {
   run_as_service_account: string | null
   overlap: string
   schedule_config: Record<string, unknown>
-  /** Why the latest version of the workflow refuses its input. */
+  /** Reason why the latest version of the workflow refuses its input. */
   input_problem: string | null
 }
 
@@ -25,7 +25,7 @@ export interface Schedule extends ScheduleRow {
   input: string
 }
 
-/** A tick and what became of it. */
+/** A tick and its outcome. */
 export interface TickRow {
   execution_id: string | null
   state: string

@@ -1,9 +1,11 @@
-/** Answers name whole seconds and take a while: a smaller difference is none. */
+/** Answers give whole seconds and take time to arrive, so a smaller difference counts as none. */
 const TOLERANCE_MS = 5_000
 
 let differenceMs = 0
 
-/** Learns from the `Date` of an answer how far the clock of this machine is from that of the server. */
+/**
+ * Computes, from the `Date` of an answer, the difference between the clocks of this machine and the server.
+ */
 export function learnTime(headers: Pick<Headers, 'get'>): void {
   const at = Date.parse(headers.get('date') ?? '')
   if (Number.isNaN(at)) return
@@ -11,5 +13,5 @@ export function learnTime(headers: Pick<Headers, 'get'>): void {
   differenceMs = Math.abs(difference) < TOLERANCE_MS ? 0 : difference
 }
 
-/** The time of the server, in milliseconds since 1970: what is shown is compared with its times. */
+/** Current time of the server, in milliseconds since 1970; displayed times are compared with it. */
 export const serverNow = (): number => Date.now() + differenceMs

@@ -7,7 +7,7 @@ import { learnTime } from './server-clock.ts'
 export const serverUrl = (): string => new URL('..', document.baseURI).href.replace(/\/$/, '')
 
 /**
- * Pages of other sites cannot set a header, so the cookie of a session counts with this one only
+ * Pages of other sites cannot set a header, so the cookie of a session counts only together with this one
  * (docs/security.md).
  */
 const HEADERS = { 'x-windlass-console': '1' }
@@ -34,8 +34,8 @@ const TRIES = 5
 const WAIT_MS = 500
 
 /**
- * Sends a request that may reach the server twice, since the second has no further effect: again while
- * the connection breaks, which leaves open if the first one arrived.
+ * Sends a request that may reach the server twice, because the second one has no further effect: repeats it
+ * while the connection breaks, since the first one may or may not have arrived.
  */
 export async function sendRepeatable(
   request: ApiRequest,
@@ -59,18 +59,18 @@ function newKey(): string {
 }
 
 /**
- * Sends a request that starts an execution: repeated under the same key, it starts no second one. Without a
- * key it has one of its own.
+ * Sends a request that starts an execution. Repeated with the same key, it starts no second one. Without a
+ * key, it gets a new one.
  */
 export const sendStart = (request: ApiRequest, key = ''): Promise<string> =>
   sendRepeatable(request, { 'idempotency-key': key || newKey() })
 
-/** Reads an answer that holds no payload; those with a payload stay text (exact/execution.ts). */
+/** Reads an answer without payloads; answers with payloads stay text (exact/execution.ts). */
 export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
   return JSON.parse(await send({ method: 'GET', path, query }, signal)) as T
 }
 
-/** Reads bytes of a text that the server stores; the range may end behind it. */
+/** Reads bytes of a text that the server stores; the range may end after the end of the text. */
 export async function readRange(
   path: string,
   { from, to }: { from: number; to: number },
@@ -116,6 +116,6 @@ export const follow = (
     },
   )
 
-/** Sends a request whose answer is an event stream, which ends with the work. */
+/** Sends a request whose answer is an event stream, which ends when the work is done. */
 export const stream = (request: ApiRequest): AsyncGenerator<ServerSentEvent> =>
   client.stream(request, { authorization: undefined, headers: HEADERS, signal: never })

@@ -1,8 +1,8 @@
 import { read } from './server.ts'
 
-/** How people sign in at this server. */
+/** The ways to sign in at this server. */
 export interface SignInOptions {
-  /** An issuer, and where its sign-in begins below the server's address; null: API keys only. */
+  /** An issuer, and the path at which its sign-in begins; null: API keys only. */
   oidc: { name: string; start: string } | null
 }
 

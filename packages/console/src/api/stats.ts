@@ -5,7 +5,7 @@ import { serverNow } from './server-clock.ts'
 type Percentiles = { p50: number; p95: number; p99: number } | null
 
 interface StatsBucket {
-  /** Null unless it was asked for groups; empty for executions without a value. */
+  /** Null unless groups were requested; empty for executions without a value. */
   group: string | null
   at: string
   started: number
@@ -38,7 +38,7 @@ const queryOf = ({ from, to, step }: Range) => ({
   step: String(step),
 })
 
-/** Statistics of a time, of all executions or of those of a workflow, in groups if asked for. */
+/** Statistics of a time range, of all executions or of those of a workflow, in groups if requested. */
 export const readStats = (range: Range, filter: Query = {}, signal?: AbortSignal) =>
   read<Stats>('/executions/stats', { ...queryOf(range), ...filter }, signal)
 
@@ -46,7 +46,7 @@ export const readStats = (range: Range, filter: Query = {}, signal?: AbortSignal
 export const readHistory = (worker: string, range: Range, signal?: AbortSignal) =>
   read<Stats>(`/workers/${encodeURIComponent(worker)}/history`, queryOf(range), signal)
 
-/** The time up to now. */
+/** The time range up to now. */
 export function recently(seconds: number, step: number): Range {
   const to = serverNow()
   return { from: to - seconds * 1_000, to, step }

@@ -13,7 +13,7 @@ export interface TimelineView {
   calls: {
     /** Position in `tasks`. */
     task: Column
-    /** Differences from the call before; times are milliseconds, of the first call since `base`. */
+    /** Differences from the previous call; times are milliseconds, for the first call since `base`. */
     seq: Column
     start: Column
     /** Milliseconds; -1 while the call has no end. */

@@ -6,7 +6,7 @@ import { serverNow } from './server-clock.ts'
 export interface Answer<T> {
   /** The last answer; it stays while a later request fails. */
   data: T | undefined
-  /** Why the last request failed. */
+  /** Reason why the last request failed. */
   error: Error | undefined
   /** When `data` was read, in milliseconds since 1970. */
   readAt: number | undefined
@@ -16,9 +16,12 @@ export interface Answer<T> {
 interface Options {
   /** Milliseconds between two requests while the page is visible; none if undefined. */
   every?: number | undefined
-  /** Tells when the answer changes: while it is live, it is read then, and not by time. One object for a key. */
+  /**
+   * Announces when the answer changes: while it is live, the answer is read then, and not at intervals. It
+   * must be the same object for the same key.
+   */
   live?: LiveSource | undefined
-  /** Milliseconds between two requests while `live` is, for answers that change with time too. */
+  /** Milliseconds between two requests while `live` is live, for answers that also change with time. */
   everyWhileLive?: number | undefined
   /** Milliseconds between two requests for changes; by default those of `every`. */
   gapMs?: number | undefined
@@ -37,7 +40,7 @@ function keep(key: string, data: unknown): number {
   return readAt
 }
 
-/** Forgets every answer: another caller has signed in. */
+/** Drops every answer, because another caller has signed in. */
 export const forgetAnswers = (): void => kept.clear()
 
 type State<T> = Pick<Answer<T>, 'data' | 'error' | 'readAt'> & { key: string }
@@ -47,7 +50,10 @@ const initial = <T>(key: string): State<T> => {
   return { key, data: known?.data as T | undefined, readAt: known?.readAt, error: undefined }
 }
 
-/** Reads from the server, again with each new key, and regularly if asked to. No key: nothing is read. */
+/**
+ * Reads from the server: again with each new key, and at intervals if requested. Without a key, nothing is
+ * read.
+ */
 export function useQuery<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,

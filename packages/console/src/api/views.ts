@@ -12,7 +12,7 @@ const pathOf = (name: string) => `/me/views/${encodeURIComponent(name)}`
 export const listViews = async (signal?: AbortSignal): Promise<SavedView[]> =>
   (await read<{ views: SavedView[] }>('/me/views', {}, signal)).views
 
-/** Saves a view under its name, in the place of an earlier one. */
+/** Saves a view under its name, replacing an earlier one. */
 export const saveView = ({ name, ...view }: SavedView) =>
   sendRepeatable({ method: 'PUT', path: pathOf(name), body: JSON.stringify(view) })
 

@@ -26,12 +26,12 @@ export const listWorkers = (signal?: AbortSignal) => read<WorkerRow[]>('/workers
 export const getWorker = (name: string, signal?: AbortSignal) =>
   read<WorkerRow>(`/workers/${encodeURIComponent(name)}`, {}, signal)
 
-/** Executions that a worker holds and the number that it takes; undefined where it does not tell. */
+/** Number of executions that a worker holds, and its maximum; undefined if it does not report it. */
 export function slotsOf({ metrics, max_concurrent_executions: most }: WorkerRow) {
   return { used: metrics['flux.running_executions'], most: most ?? undefined }
 }
 
-/** Creates a token with which one worker can register within a day; returns it. */
+/** Creates a token with which one worker can register within a day; returns the token. */
 export async function createWorkerToken(): Promise<string> {
   const name = `console-${Date.now().toString(36)}`
   const body = JSON.stringify({ name, expires_in_days: 1, max_uses: 1 })

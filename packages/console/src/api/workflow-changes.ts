@@ -2,7 +2,7 @@ import type { Schema } from '../start/form.ts'
 import { read } from './server.ts'
 import { workflowPath } from './workflows.ts'
 
-/** `compatible`: proven that the later version takes every input of the earlier one. */
+/** `compatible`: it is proved that the later version accepts every input of the earlier one. */
 export type Compatibility = 'compatible' | 'incompatible' | 'unknown'
 
 /** The answer of `GET /workflows/{namespace}/{name}/versions/{a}/diff/{b}`. */

@@ -30,7 +30,7 @@ export const workflowPath = (namespace: string, name: string) =>
 
 export const listWorkflows = (signal?: AbortSignal) => read<WorkflowRow[]>('/workflows', {}, signal)
 
-/** The latest version, or the one that is asked for. */
+/** Reads the latest version, or the requested one. */
 export const getWorkflow = (
   { namespace, name, version }: { namespace: string; name: string; version?: string | undefined },
   signal?: AbortSignal,
@@ -44,7 +44,7 @@ export const getWorkflow = (
 export const listVersions = (namespace: string, name: string, signal?: AbortSignal) =>
   read<WorkflowRow[]>(`${workflowPath(namespace, name)}/versions`, {}, signal)
 
-/** The source as text; bytes that are no UTF-8 are shown as replacement characters. */
+/** The source as text; bytes that are not UTF-8 become replacement characters. */
 export function sourceOf({ source }: Workflow): string {
   const bytes = Uint8Array.from(atob(source), (letter) => letter.charCodeAt(0))
   return new TextDecoder().decode(bytes)

@@ -7,10 +7,10 @@ import { Icon } from '../ui/icon.tsx'
 import { useAct } from '../ui/use-act.ts'
 import { toHead, type VerifiedChain, verifyChain } from './verify.ts'
 
-/** Problems that are shown. */
+/** Maximum number of problems that are shown. */
 const MAX_SHOWN = 100
 
-/** Verifies the whole chain here, and tells every break. */
+/** Verifies the whole chain in the browser, and shows every break. */
 export function VerifyPanel() {
   const [noted, setNoted] = useState('')
   const [progress, setProgress] = useState<[done: number, last: number]>()
@@ -18,7 +18,7 @@ export function VerifyPanel() {
   const { isBusy, failure, act } = useAct()
   const head = toHead(noted)
   const isWrong = noted.trim() !== '' && head === undefined
-  // Browsers hash on addresses only that no network can change.
+  // Browsers compute hashes only at addresses that no network can change.
   const canHash = globalThis.crypto?.subtle !== undefined
   const verify = () =>
     act(async () => {

@@ -1,6 +1,6 @@
 /**
  * Verifies the audit chain in the browser: every entry is read and hashed here, so the result does not
- * depend on what the server says about itself. `windlass audit verify` does the same.
+ * depend on what the server claims. `windlass audit verify` does the same.
  */
 import { ChainLinks, canonicalTextOf, type HexHead } from '@windlass/domain/audit-chain'
 import type { AuditEntry } from '@windlass/domain/audit-entry'
@@ -20,7 +20,7 @@ interface Source {
   onProgress(done: number, last: number): void
 }
 
-/** Reads `SEQ:HASH`; undefined for another text. */
+/** Parses `SEQ:HASH`; undefined for any other text. */
 export function toHead(text: string): HexHead | undefined {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text.trim()) ?? []
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
@@ -44,7 +44,7 @@ export async function verifyChain(
     }
     entries += list.length
     onProgress(entries, page.head.seq)
-    // The log may have grown since the page before; the head is that of this page.
+    // The log may have grown since the previous page; the head is that of this page.
     const { seq } = links.head
     if (seq <= after || seq >= page.head.seq) {
       links.verifyEnd(page.head)

@@ -8,7 +8,7 @@ const ACTIONS: readonly (readonly [action: BulkAction, label: string])[] = [
   ['resume', 'Resume'],
   ['rerun', 'Run again'],
 ]
-/** Executions of a preview, and refusals, that are shown. */
+/** Maximum number of executions of a preview, and of refusals, that are shown. */
 export const SHOWN = 5
 
 export const labelOf = (action: BulkAction): string =>

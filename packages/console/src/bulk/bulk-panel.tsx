@@ -19,20 +19,20 @@ import { useAct } from '../ui/use-act.ts'
 import { ActionChoice, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
 
 interface Props {
-  /** The filter of the list; the act is for all that match it. */
+  /** The filter of the list; the act applies to all executions that match it. */
   filter: Query
   /** Id of an act that has begun, from the address. */
   running: string | undefined
   onDone: () => void
 }
 
-/** Acts on all executions of the filter, after it was shown what that changes. */
+/** Acts on all executions of the filter, after showing what that changes. */
 export function BulkPanel({ filter, running, onDone }: Props) {
   const [action, setAction] = useState<BulkAction>('cancel')
   const [preview, setPreview] = useState<BulkPreview>()
   const [frame, setFrame] = useState<BulkProgress>()
   const begun = useBulk(running)
-  // Without Redis the frames alone tell.
+  // Without Redis, only the frames report the progress.
   const progress = begun.data ?? frame
   const { isBusy, failure, act } = useAct()
   const look = () =>
@@ -43,7 +43,7 @@ export function BulkPanel({ filter, running, onDone }: Props) {
     })
   const perform = (expect: number) =>
     act(async () => {
-      // The act continues at the server when this page is left: its id is in the address.
+      // The act continues at the server when this page is left; its id is in the address.
       for await (const one of actInBulk(filter, { action, expect })) {
         setFrame(one)
         showBulk(one.id)

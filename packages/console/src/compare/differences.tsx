@@ -22,7 +22,7 @@ const ROWS: readonly Row[] = [
   ['Error', (side) => side.error ?? '–'],
 ]
 
-/** The two sides, and where they differ first. */
+/** The two sides, and the first place where they differ. */
 export function Differences({ found }: { found: Comparison }) {
   const { a, b } = found
   return (
@@ -75,7 +75,7 @@ const REASONS: Record<string, string | undefined> = {
   result: 'has another result',
 }
 
-/** The comparison in sentences, the most telling first. */
+/** The comparison in sentences, the most informative first. */
 function sentencesOf({ input, output, calls, ...found }: Comparison): string[] {
   const { first, same, different, only_a, only_b } = calls
   const members = input.members.length > 0 ? ` in ${input.members.join(', ')}` : ''

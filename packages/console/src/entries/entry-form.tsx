@@ -15,7 +15,7 @@ interface Props {
 
 const HOUR_S = 3_600
 
-/** The value as JSON text: what is JSON is sent as it is, other text as a string. */
+/** The value as JSON text: JSON is sent unchanged, any other text as a string. */
 function toJson(text: string, isText: boolean): string {
   if (isText) return JSON.stringify(text)
   const problem = problemOfJson(text)
@@ -23,7 +23,7 @@ function toJson(text: string, isText: boolean): string {
   return text
 }
 
-/** Patterns of a field; null, which is all, for none. */
+/** Patterns of a field; an empty field gives null, which means all. */
 const patternsOf = (fields: FormData, name: string) => {
   const patterns = wordsOf(fieldText(fields, name))
   return patterns.length === 0 ? null : patterns

@@ -12,7 +12,7 @@ export interface LogEvent {
   /** Name of the task or workflow. */
   name: string
   value: string
-  /** The value is longer than `value`, which is its begin. */
+  /** True: the value is longer than `value`, which is its beginning. */
   isValueCut: boolean
   /** Milliseconds since 1970. */
   time: number

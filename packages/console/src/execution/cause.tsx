@@ -16,9 +16,9 @@ import {
 
 const MAX_MESSAGE_CHARS = 600
 const MAX_LINE_CHARS = 300
-/** Frames that are shown: of a deep recursion the innermost ones. */
+/** Maximum number of frames that are shown; of a deep recursion, the innermost ones. */
 const MAX_FRAMES = 20
-/** Versions whose source is read for one traceback. */
+/** Maximum number of versions whose source is read for one traceback. */
 const MAX_SOURCES = 5
 
 type Execution = Pick<ExecutionHead, 'id' | 'namespace' | 'workflow'>
@@ -41,7 +41,7 @@ export function Cause({ execution }: { execution: Execution }) {
   )
 }
 
-/** Sources that could be read; of the others a frame shows the code that was stored with the error. */
+/** Sources that could be read; frames of other files show the code that was stored with the error. */
 async function readSources(versions: readonly SourceVersion[], signal: AbortSignal) {
   const read = versions.slice(0, MAX_SOURCES).map(async (one) => {
     const workflow = await getWorkflow({ ...one, version: String(one.version) }, signal)
@@ -110,7 +110,7 @@ function FrameLine({ execution, frame, text, isLast }: FrameProps) {
 
 const nameOf = ({ name, version }: SourceVersion) => `${name} version ${version}`
 
-/** The line in the source: of the version that ran in the execution, of another workflow there. */
+/** The line in the source of its version: the one that ran in the execution, or one of another workflow. */
 function addressOf({ id, namespace, workflow }: Execution, source: SourceVersion, line: number) {
   const { version } = source
   return source.namespace === namespace && source.name === workflow

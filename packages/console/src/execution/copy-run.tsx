@@ -12,7 +12,7 @@ export function CopyRun({
   execution: Pick<ExecutionHead, 'id' | 'namespace' | 'workflow'>
 }) {
   const needsKey = useMe().data?.features.authentication ?? true
-  // Read when it is copied: it may be large.
+  // Read only when it is copied, because it may be large.
   const commandBy = (print: (run: Run) => string) => async () => {
     const input = await (await readBlob(payloadPath(id, 'input'))).text()
     return print({

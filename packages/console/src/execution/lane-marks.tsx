@@ -1,4 +1,7 @@
-/** Shapes of what happened to a call, each with its word: none is told by its colour alone. */
+/**
+ * Shapes that mark what happened to a call, each with its word, so that none is distinguished only by
+ * colour.
+ */
 export const MARKS = {
   failed: { word: 'try failed', path: 'M2 2l6 6M8 2l-6 6' },
   retry: { word: 'next try begins', path: 'M3 1.5v7l5-3.5z' },

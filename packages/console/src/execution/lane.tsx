@@ -8,7 +8,7 @@ const WIDTH = 1_000
 const MIN_WIDTH = 3
 const INDENT_PX = 12
 const MAX_DEPTH = 10
-/** Tries of a call that are drawn; the words count all of them. */
+/** Maximum number of tries of a call that are drawn; the words count all of them. */
 const MAX_TRIES = 40
 
 const WORDS: Record<CallState, string> = {
@@ -43,7 +43,7 @@ interface Props extends Span {
   now: number
 }
 
-/** A call over the part of the time that is shown: its tries, its rollback, and what ended each. */
+/** A call over the visible part of the time: its tries, its rollback, and how each of them ended. */
 export function Lane({ call, base, now, from, to }: Props) {
   const end = call.to ?? Math.max(now, call.from)
   const marks = marksOf(call)
@@ -79,7 +79,7 @@ interface BarsProps extends Span {
 function Bars({ call, tries, end, now, from, to, label }: BarsProps) {
   const part = (time: number) => (time - from) / Math.max(1, to - from)
   const bar = (a: number, b: number) => {
-    // A bar that begins far outside would lose its place in the rounding of the browser.
+    // The browser's rounding would misplace a bar that begins far outside of the view.
     const x = Math.min(WIDTH, Math.max(-MIN_WIDTH, part(a) * WIDTH))
     return { x, width: Math.max(MIN_WIDTH, Math.min(WIDTH * 2, part(b) * WIDTH) - x) }
   }

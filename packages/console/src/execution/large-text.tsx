@@ -15,8 +15,8 @@ interface Props {
 }
 
 /**
- * A text of megabytes: each part is read and drawn when it comes into view, so that no work is longer than
- * one part takes.
+ * A text of megabytes: each part is read and drawn when it comes into view, so that no task takes longer
+ * than one part does.
  */
 export function LargeText({ title, path, totalBytes, first }: Props) {
   const frame = useRef<HTMLDivElement>(null)

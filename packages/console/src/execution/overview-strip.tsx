@@ -96,7 +96,7 @@ function Bars({ calls, span, shown }: { calls: readonly Call[]; span: Span; show
   )
 }
 
-/** One path of all bars: a hundred rectangles would be as many elements. */
+/** One path for all bars, because a hundred rectangles would be as many elements. */
 const outline = (heights: readonly number[]): string =>
   heights
     .map((height, i) =>

@@ -16,7 +16,7 @@ interface Props {
   live: LiveSource
 }
 
-/** A stored text, exactly; of a large one the parts that are looked at are read. */
+/** Shows a stored text exactly; of a large one only the parts in view are read. */
 export function Payload({ id, kind, title, live }: Props) {
   const path = payloadPath(id, kind)
   const answer = useQuery(
@@ -37,7 +37,7 @@ export function Payload({ id, kind, title, live }: Props) {
   )
 }
 
-/** An execution that runs has no output yet. */
+/** A running execution has no output yet. */
 function nothingYet(error: unknown) {
   if (error instanceof StatusError && error.status === 404) return { text: 'null', totalBytes: 4 }
   throw error

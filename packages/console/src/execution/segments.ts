@@ -6,7 +6,7 @@ export type Phase = 'queue' | 'claim' | 'run' | 'paused'
 export interface Segment {
   phase: Phase
   from: number
-  /** For a segment without an end: now. */
+  /** For a segment without an end: the current time. */
   to: number
   isOpen: boolean
 }
@@ -44,7 +44,7 @@ class Attempts {
   }
 
   add({ type, time, name }: LogEvent): void {
-    // A worker that takes an execution over continues with its tasks: no entry tells that it has begun.
+    // A worker that takes over an execution continues with its tasks: no log entry says that it has begun.
     const continues = type === 'WORKFLOW_CLAIMED' && this.#hasRun
     const phase = continues ? 'run' : PHASE_AFTER[type]
     if (phase === 'run') this.#hasRun = true
@@ -91,7 +91,7 @@ export function spanOf(attempts: readonly Attempt[]): { from: number; to: number
   return Number.isFinite(from) ? { from, to } : { from: 0, to: 0 }
 }
 
-/** The time that an id of version 7 holds, in milliseconds since 1970; undefined for other ids. */
+/** The time in an id of version 7, in milliseconds since 1970; undefined for other ids. */
 export function timeOfId(id: string): number | undefined {
   const digits = id.replaceAll('-', '')
   return /^[0-9a-f]{12}7[0-9a-f]{19}$/i.test(digits)

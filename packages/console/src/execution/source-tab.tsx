@@ -59,7 +59,7 @@ async function versionOf(id: string, signal: AbortSignal): Promise<number> {
   return executions[0]?.workflow_version ?? 0
 }
 
-/** Reads a version; null if it is not there any more. */
+/** Reads a version; null if it no longer exists. */
 async function read({ namespace, workflow }: Execution, version: number, signal: AbortSignal) {
   if (version === 0) return null
   const asked = { namespace, name: workflow, version: String(version) }
@@ -107,7 +107,7 @@ function runningLines(text: string, running: readonly string[], state: string): 
 
 const WORDS = { failed: 'failed here', passed: 'on the way to the failure' }
 
-/** What is known about lines: the tasks and calls that run, and where a failure passed. */
+/** The known facts about lines: the tasks and calls that run, and where a failure passed. */
 function marksOf({ execution, found, failure, running }: Omit<FoundProps, 'line'>) {
   const marks = new Map<number, LineMark>()
   for (const [at, word] of runningLines(sourceOf(found), running, execution.state))

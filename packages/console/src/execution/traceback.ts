@@ -57,7 +57,7 @@ export function sourcesOf(frames: readonly Frame[]): SourceVersion[] {
 export const lineOf = (source: string, line: number): string | undefined =>
   source.split('\n')[line - 1]?.trim()
 
-/** How a failure concerns a line. */
+/** The part of a failure in which a line took part. */
 type LineKind = 'failed' | 'passed'
 
 /** Lines of a version that a failure passed through; the innermost frame is where it failed. */
@@ -75,7 +75,7 @@ export function failedLines(
 
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** Line at which the function of a task begins, by its own name or the one that its options give it. */
+/** Line at which the function of a task begins, found by its own name or by the name in its options. */
 export function taskLine(source: string, task: string): number | undefined {
   const lines = source.split('\n')
   const begins = new RegExp(`^\\s*(?:async\\s+)?def\\s+${escaped(task)}\\s*[(\\[]`)

@@ -6,7 +6,7 @@ import { hasEnded } from '../format/states.ts'
 import { ExecutionSource } from '../live/execution-source.ts'
 import type { LiveSource } from '../live/live-source.ts'
 
-/** Without a stream the state is read again after this time. */
+/** Without a stream, the state is read again after this time. */
 const EVERY_MS = 5_000
 /** Events that arrive together are read together. */
 const GAP_MS = 250
@@ -22,7 +22,7 @@ const TYPES = [
 export type ExecutionDetail = Omit<ExecutionHead, 'input'> & LogPage
 
 export interface LiveExecution extends Answer<ExecutionDetail> {
-  /** Tells when something of the execution has changed. */
+  /** Announces changes of the execution. */
   live: LiveSource
 }
 

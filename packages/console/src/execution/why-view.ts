@@ -1,4 +1,4 @@
-/** Needs of an execution against each worker, in rows and columns. */
+/** The parts of an execution's requirement against each worker, in rows and columns. */
 
 export interface WorkerPlace {
   name: string
@@ -6,7 +6,7 @@ export interface WorkerPlace {
   eligible: boolean
   /** First reason why it does not take the execution. */
   unmet: string | null
-  /** Parts of the requirement that it lacks; absent in the answer of an earlier release. */
+  /** Parts of the requirement that it does not meet; absent in the answer of an earlier release. */
   lacking?: string[]
   used: number
   capacity: number | null

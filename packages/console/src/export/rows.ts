@@ -15,10 +15,10 @@ const COLUMNS = [
   'error',
 ] as const
 
-/** Spreadsheets compute what begins with one of these. */
+/** Spreadsheets evaluate a text that begins with one of these characters. */
 const FORMULA = /^[=+\-@\t\r]/
 
-/** A value in quotes; a text that a spreadsheet would compute begins with an apostrophe. */
+/** Returns a value in quotes; a text that a spreadsheet would evaluate begins with an apostrophe. */
 function cellOf(value: string | null | undefined): string {
   const text = value ?? ''
   return `"${(FORMULA.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`

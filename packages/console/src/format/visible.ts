@@ -1,6 +1,6 @@
 /**
- * Characters that a reader of a line could be deceived by: controls other than tab and line break (ANSI codes
- * begin with one), marks that change the direction of a text, and those without a width.
+ * Characters that can deceive a reader: controls other than tab and line break (ANSI codes begin with one),
+ * marks that change the direction of a text, and characters without a width.
  */
 const DECEPTIVE =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
@@ -12,7 +12,7 @@ const FIRST_PRINTED = 0x20
 
 export interface VisiblePart {
   text: string
-  /** True if the text stands for one character that has no look of its own. */
+  /** True if the text is one character that has no visible form of its own. */
   isMark: boolean
 }
 

@@ -10,7 +10,8 @@ interface Subscriber {
 
 /**
  * The event stream of one execution, open while the tab is visible and parts of the page follow it. The
- * stream of lists tells of the states that this one does not have, such as that a worker was assigned.
+ * list stream announces the changes of state that this stream does not have, such as the assignment of a
+ * worker.
  */
 export class ExecutionSource implements LiveSource {
   readonly #id: string
@@ -36,7 +37,7 @@ export class ExecutionSource implements LiveSource {
     this.#update()
   }
 
-  /** The execution has ended: nothing changes any more. */
+  /** The execution has ended, so nothing changes any more. */
   end(): void {
     if (this.#hasEnded) return
     this.#hasEnded = true

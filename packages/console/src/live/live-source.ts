@@ -1,4 +1,4 @@
-/** Something that tells when an answer may have changed. */
+/** Announces when an answer may have changed. */
 export interface LiveSource {
   /** True while every change is announced; otherwise the answer is polled. */
   readonly isLive: boolean

@@ -7,7 +7,9 @@ type Verdict = 'yes' | 'no' | 'unknown'
 const equals = (member: keyof ExecutionRow) => (row: ExecutionRow, value: string) =>
   row[member] === value
 
-/** Filters that a row shows; an instant of another form than the server's is not compared as text. */
+/**
+ * Filters that can be evaluated on a row; times in another form than the server's are not compared as text.
+ */
 const TESTS: Record<string, ((row: ExecutionRow, value: string) => boolean) | undefined> = {
   state: ({ state }, value) =>
     value.split(',').some((one) => one.trim().toUpperCase() === state.toUpperCase()),
@@ -21,7 +23,7 @@ const TESTS: Record<string, ((row: ExecutionRow, value: string) => boolean) | un
   created_before: ({ created_at }, value) => Date.parse(created_at) < Date.parse(value),
 }
 
-/** Tells if a row is in the list of a filter, as far as that can be known without the server. */
+/** Returns if a row is in the list of a filter, as far as that can be known without the server. */
 export function matches(row: ExecutionRow, filter: Filter): Verdict {
   let verdict: Verdict = 'yes'
   for (const [name, value] of Object.entries(filter)) {

@@ -47,7 +47,7 @@ export interface FeedDeps {
 }
 
 const STATE_EVERY_MS = 5_000
-/** A leader that was silent for longer is not believed to be live. */
+/** A leader that was silent for longer is not considered live. */
 const SILENCE_MS = 12_500
 
 type OnEvents = (events: readonly ListEvent[]) => void

@@ -1,6 +1,6 @@
 const KEY = 'windlass-single-keys'
 
-/** True unless keys without Ctrl were turned off, as some ways of speaking to a computer need it. */
+/** True unless keys without Ctrl were turned off, which some speech input needs. */
 export function hasSingleKeys(): boolean {
   try {
     return localStorage.getItem(KEY) !== 'off'

@@ -5,7 +5,7 @@ interface Props {
   label: string
   icon: IconName
   question: string
-  /** What follows from it. */
+  /** Consequence of the action. */
   text: string
   /** The button that does it, named by what it does. */
   confirm: string
@@ -15,7 +15,7 @@ interface Props {
   onConfirm: () => void
 }
 
-/** A button whose act needs a second thought. */
+/** A button that asks for confirmation before it acts. */
 export function ConfirmButton(props: Props) {
   const { label, icon, question, text, confirm, isBusy, refusal, onConfirm } = props
   const dialog = useRef<HTMLDialogElement>(null)

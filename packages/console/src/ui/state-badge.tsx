@@ -1,6 +1,6 @@
 import { type Tone, viewOf } from '../format/states.ts'
 
-/** A shape for each tone, so that a state is not told by its colour alone. */
+/** A shape for each tone, so that states are not distinguished only by colour. */
 function Shape({ tone }: { tone: Tone }) {
   if (tone === 'good')
     return (

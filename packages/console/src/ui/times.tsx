@@ -21,7 +21,7 @@ export function Clock({ at, now }: { at: number | undefined; now: number }) {
   )
 }
 
-/** A duration; one that goes on is marked by a word for readers of the screen. */
+/** A duration; a running one is marked by a word for screen readers. */
 export const Took = ({ ms, isOpen = false }: { ms: number | undefined; isOpen?: boolean }) =>
   ms === undefined ? (
     <span class="faint">–</span>

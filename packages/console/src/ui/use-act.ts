@@ -3,7 +3,7 @@ import { refusalOf } from './feedback.tsx'
 
 interface Act {
   isBusy: boolean
-  /** Why the last request failed; empty if it did not. */
+  /** Reason why the last request failed; empty if it succeeded. */
   failure: string
   /** Runs a request; nothing happens while another one of this component is under way. */
   act(request: () => Promise<unknown>): Promise<void>

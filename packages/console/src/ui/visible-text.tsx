@@ -1,6 +1,6 @@
 import { visibleParts } from '../format/visible.ts'
 
-/** A text of others: its controls have a sign, and its direction ends with it. */
+/** Text from other users: its control characters are shown as signs, and its direction ends with it. */
 export const VisibleText = ({ text }: { text: string }) => (
   <bdi>
     {visibleParts(text).map((part, i) =>
