@@ -136,7 +136,7 @@ test('the worker in compose.yml: its network has no store, no service and no ans
   expect(inNetwork.map(([name]) => name).sort()).toEqual(['balancer', 'collector', 'mcp', 'worker'])
 })
 
-test('spans of services and workers in compose.yml: reach the collector where .env names it, and Jaeger from there', () => {
+test('spans in compose.yml: reach the collector that .env names, and Jaeger from there', () => {
   const { receivers, exporters, service } = readMonitoring('collector.yml')
   const { port } = new URL(COLLECTOR)
   expect(receivers.otlp.protocols.http.endpoint).toBe(`0.0.0.0:${port}`)
@@ -184,7 +184,7 @@ interface Pipeline {
   exporters: string[]
 }
 
-test('metrics of services and workers in compose.yml: are read by Prometheus and the collector, under one job', () => {
+test('metrics in compose.yml: read by Prometheus and the collector, under one job', () => {
   const { scrape_configs } = readMonitoring('prometheus.yml')
   const { receivers } = readMonitoring('collector.yml')
   const jobs = [scrape_configs, receivers.prometheus.config.scrape_configs].flat()

@@ -45,7 +45,7 @@ async function untilAnother(a: ExecutionFixture, known: readonly string[]): Prom
   return (await other()) ?? ''
 }
 
-test('restored to a point in time while a worker holds a claim: earlier claims are stale, recorded work is kept', {
+test('restore to a point in time while a claim is held: the claim is stale, recorded work is kept', {
   timeout: 600_000,
 }, async () => {
   const postgres = await startArchivedPostgres()

@@ -112,7 +112,7 @@ async function killChild(worker: Process): Promise<void> {
   if (pid) signalIfRunning(pid, 'SIGKILL')
 }
 
-test('worker, its children and each service killed while executions sleep, call, retry and compensate: none lost, no outcome twice, all compensated', {
+test('processes killed while executions sleep, call, retry, compensate: none lost, no outcome twice', {
   timeout: 2 * HANG_MS,
 }, async () => {
   const system = await startSystem({ workers: 0, replicas: { executions: 2, dispatcher: 2 } })

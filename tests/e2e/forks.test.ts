@@ -32,7 +32,7 @@ interface LogEvent {
 const typesOf = (events: LogEvent[], name: string) =>
   events.filter((event) => event.name === name).map(({ type }) => type)
 
-test('a failed execution, forked with a corrected version: continues after the given entry, with all outcomes up to it', async () => {
+test('a failed execution forked with a corrected version: continues after the entry with all outcomes', async () => {
   const system = await startSystem()
   const api = client(system.url)
   await api.upload(source('raise ValueError("broken")'))

@@ -44,7 +44,7 @@ const named = (spans: readonly ReceivedSpan[], service: string, name: string) =>
 const RUN = 'POST /workflows/{namespace}/{workflow_name}/run/{mode}'
 const RESUME = 'POST /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}'
 
-test('a traced request: one trace from the client through all services into the task attempts, across a pause', {
+test('a traced request: one trace from the client to the task attempts, across a pause', {
   timeout: 180_000,
 }, async () => {
   const receiver = await startOtlpReceiver()

@@ -157,7 +157,7 @@ describe.skipIf(obstacle)(
       if (attack.effect === 'read') expect(read).toContain(CANARY)
     })
 
-    test('the address bar: served', async () => {
+    test('navigation from the address bar: served', async () => {
       const page = await context.newPage()
       const answer = await openAddress(page, `${gateway}${SECRET}`)
       expect([answer?.status(), await page.textContent('body')]).toEqual([

@@ -29,7 +29,7 @@ const CLERK = [
   'execution:bank:*:read',
 ]
 
-test('a fork of an execution that another principal approved, with another input: asks for an approval of its own and pays nothing', {
+test('a fork, with another input, of an execution that was approved: needs an approval of its own', {
   timeout: 300_000,
 }, async () => {
   const auth = await startAuthSystem(withTest, { workers: 1 })

@@ -22,7 +22,7 @@ async function startTrap() {
   }
 }
 
-test('N032: URLs in workflows, inputs, schedules, secrets, views, headers and arguments of tools: the server fetches none (SSRF)', async () => {
+test('N032: URLs in uploads, inputs, schedules, secrets, views, headers, tools: none is fetched (SSRF)', async () => {
   const auth = await startAuthSystem(withTest)
   const { url, count } = await startTrap()
   const options = `, description="${url}", packages=["${url}p.whl", "p @ ${url}p.whl"], affinity={"pool": "${url}"}`

@@ -30,7 +30,7 @@ const FORBIDDEN = {
   text: expect.stringContaining('separate_approver'),
 }
 
-test('a gate with a separate approver, run by the Python worker: its starter decides nothing, another principal does', async () => {
+test('separate approver with the Python worker: the starter may not decide, another principal may', async () => {
   const auth = await startAuthSystem(withTest, {
     workers: 1,
     env: { SVC_SECURITY__PROTECTED_NAMESPACES: 'ledger-*' },

@@ -99,7 +99,7 @@ test('a whole chain recomputed: differs from the noted head', () => {
   ])
 })
 
-test('missing entries are named: at the beginning, in the middle, at the end', () => {
+test('entries missing at the beginning, in the middle or at the end: each is reported', () => {
   const entries = chain(6)
   const head = headOf(entries)
   expect(problemsOf(entries.slice(1), head)).toContain('entry 1 is missing')
@@ -111,7 +111,7 @@ test('missing entries are named: at the beginning, in the middle, at the end', (
   expect(problemsOf(shortened, headOf(shortened))).toEqual([])
 })
 
-test('entries that changed places: found', () => {
+test('entries that were swapped: reported', () => {
   const entries = chain(5)
   const [second, third] = [entries[1] as ChainedEntry, entries[2] as ChainedEntry]
   const swapped = entries.with(1, { ...third, seq: 2 }).with(2, { ...second, seq: 3 })

@@ -31,7 +31,7 @@ test('a name with several addresses: a connection to each, besides those of othe
   expect(listed()).toEqual(['10.0.0.1:1', '10.0.0.2:1', '10.9.9.9:2'])
 })
 
-test('an address joins and one leaves: called, and not called; its connection stays for the calls in flight', async () => {
+test('an address joins, one leaves: only the new one is called; calls in flight keep their connection', async () => {
   const { listed, names, open, pass } = await setUp()
   names.found = ['10.0.0.2:1', '10.0.0.3:1']
   await pass(5_000)

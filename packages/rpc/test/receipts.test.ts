@@ -100,7 +100,7 @@ test('the server stops before it responds: the response is received, and not tak
   expect(lost).toEqual([])
 })
 
-test('the server stops, a client of an earlier release ends its half at once: the response is not taken back', async () => {
+test('a client of an earlier release ends its half at a stop: the response is not taken back', async () => {
   const { lost, entered, server, port, hold, gate } = await startReplica()
   hold()
   const client = new Client(`${HOST}:${port}`, credentials.createInsecure())

@@ -117,7 +117,7 @@ test('Redis: the client certificate expires and is replaced: reported, connected
   await expect.poll(read, { timeout: HANG_MS }).toBe(null)
 })
 
-test('PostgreSQL: the client certificate expires and is replaced: 503, reported, connected without a restart', async () => {
+test('client certificate for PostgreSQL expires, is replaced: 503, then connected without a restart', async () => {
   const authority = await createAuthority()
   const server = await authority.issue('postgres')
   const files = await authority.issue('client', EXPIRED_MS)

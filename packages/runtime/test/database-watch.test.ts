@@ -69,7 +69,7 @@ test.each([1, 2])(
   },
 )
 
-test('N7: a full disk of the database: is reported once, and the check passes some seconds after the last such error', async () => {
+test('N7: disk of the database is full: reported once; the check passes seconds after the last error', async () => {
   const { db, logged, metric } = watchedDb()
   const fill = () =>
     failureOf(db.run(sql`do $$ begin raise exception 'no space' using errcode = '53100'; end $$`))

@@ -45,7 +45,7 @@ const open = (url: string) => {
   return db
 }
 
-test('restored while workers hold claims: earlier claims are stale, work returns to the queue, nothing is lost', {
+test('restore while workers hold claims: claims are stale, work is queued again, nothing is lost', {
   timeout: 120_000,
 }, async () => {
   const url = await freshDatabase('executions', MIGRATIONS)

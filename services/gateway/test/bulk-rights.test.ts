@@ -62,7 +62,7 @@ test('a bulk act on workflows that the caller may read but not run: counted, and
   expect(changed.map(({ execution_id }) => execution_id)).toEqual([mine])
 })
 
-test('a caller that loses its rights after its client has left: the act stops, and the rest is left as it is', async () => {
+test('a caller loses its rights after its client has left: the act stops, the rest stays unchanged', async () => {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   let rows: ExecutionRow[] = []

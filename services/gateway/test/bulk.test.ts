@@ -152,7 +152,7 @@ test('a set that grew by more than 1 %: 409, and nothing changes', async () => {
   expect(changes()).toEqual([])
 })
 
-test('a set that shrank: the act is done', async () => {
+test('fewer matches than expected: the act is done', async () => {
   const { bulk, changes } = await setup(['PAUSED', 'RUNNING'])
   const frames = await framesOf(await bulk({ action: 'resume', input: { n: 1 }, expect: 9 }))
   expect(frames.at(-1)).toMatchObject(['end', { total: 1, done: 1 }])
@@ -227,7 +227,7 @@ test('wrong bodies: 422 with the place, and nothing changes', async () => {
   expect(changes()).toEqual([])
 })
 
-test('an input that would be stored for many executions: refused above 1 GiB of copies, and nothing changes', async () => {
+test('an input with more than 1 GiB of copies in one act: refused, and nothing changes', async () => {
   const { bulk, changes } = await setup(Array(70).fill('PAUSED'))
   const input = 'x'.repeat(15.5 * 1_048_576)
   const response = await bulk({ action: 'resume', expect: 70, input })

@@ -102,7 +102,7 @@ test('a service of an earlier release: 503, and nothing stays counted', async ()
   }
 })
 
-test('fifty different lists of one principal: one more is refused with 503, an equal one is not, and another principal follows', async () => {
+test('a principal follows fifty different lists: one more is 503, an equal one or another caller is not', async () => {
   const { follow, state } = await listSetup()
   const open: Response[] = []
   for (let i = 0; i < 50; i++) open.push(await follow(`?filter=workflow_name%3Dw${i}`))

@@ -55,7 +55,7 @@ async function stalledReader(url: string, path: string, key: string): Promise<So
   return socket
 }
 
-test('a principal that reads none of its large answers: 503 for the next, small ones are served, others are not concerned', async () => {
+test('a principal reads none of its large answers: the next is 503; small ones, other callers are served', async () => {
   const { read, stall } = await setup()
   const stalled = [await stall('0'), await stall('0')]
   const refused = await read('0')

@@ -96,7 +96,7 @@ test.each([
   await expect(create({ limits })).rejects.toMatchObject({ kind })
 })
 
-test('N035: two keys with one prefix: the database refuses the second, and the first works until it is revoked', async () => {
+test('N035: two keys with one prefix: the second is refused, the first works until it is revoked', async () => {
   const { db, keys, create, find } = await setup()
   const { key } = await create()
   await create({}, 'other')

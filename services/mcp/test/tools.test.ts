@@ -166,7 +166,7 @@ test('N149: input_data 100,000 levels deep: an error, and no request is sent', a
   expect(api.seen).toEqual([])
 })
 
-test('N150: a description and an output with instructions: returned as JSON text, never in the list of tools', async () => {
+test('N150: instructions in a description or output: returned as JSON text, never in the list of tools', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()
   const before = await client.listTools()

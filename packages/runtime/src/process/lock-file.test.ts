@@ -21,7 +21,7 @@ describe('the lock of a data directory', () => {
     expect(holder(dir)).toMatchObject({ pid: process.pid })
   })
 
-  it('released: can be taken again', () => {
+  it('released lock: can be taken again', () => {
     lock(dir)()
     expect(holder(dir)).toBeUndefined()
     lock(dir)()

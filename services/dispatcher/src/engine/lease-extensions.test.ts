@@ -59,7 +59,7 @@ test('a small frame behind buffered bytes: its lease is extended by them', () =>
   expect(granted).toEqual([MIB])
 })
 
-test('a large frame of which bytes go out: a sign of life at each check, and none while it makes no progress', () => {
+test('a large frame in transit: a sign of life at each check with progress, and at no other', () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())
   const { push, alive, stream } = setUp()

@@ -68,7 +68,7 @@ test('a result without the completion of its call: does not run again', () => {
   expect(planFork(log, 2)).toMatchObject({ seqs: [1, 2], completions: 0, calls: 1, runs_again: [] })
 })
 
-test('an approval of the origin: not inherited by the call, by its retries, nor by the calls that began after it', () => {
+test('an approval of the origin: not inherited by the call, its retries or calls that began after it', () => {
   const log = outline(
     ['TASK_STARTED', 'early'],
     ['TASK_STARTED', 'first'],

@@ -143,7 +143,7 @@ test('a worker that reports CANCELLED without a request before its first checkpo
   expect(next).toMatchObject({ state: 'SCHEDULED', queued: true, attempts: 0 })
 })
 
-test('a claimed execution: no trace of the delivery', () => {
+test('a worker dies after its first checkpoint: queued again, counted as one attempt', () => {
   const running = apply(delivered, report('RUNNING', 1)).next
   expect(running).toMatchObject({ ...inState('RUNNING'), attempts: 1, delivered_generation: 1 })
   expect(apply(running, died).next).toMatchObject({ queued: true, attempts: 1 })

@@ -18,7 +18,7 @@ function held() {
   return { read, end: () => end() }
 }
 
-test('a principal with expensive reads: four run, sixty wait, more are refused; another principal reads at once', async () => {
+test('expensive reads of one principal: four run, sixty wait, more are refused; others read at once', async () => {
   const turns = new ReadTurns()
   const reads = Array.from({ length: 4 }, held)
   const running = reads.map(({ read }) => turns.run(EXPENSIVE, ann, read))
