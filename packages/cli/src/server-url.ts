@@ -17,7 +17,7 @@ export async function findServerUrl(
 
 function requireServerUrl(url: string): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return url
-  throw new UsageError(`'${url}' is no URL of a server; use http://HOST:PORT or https://HOST`)
+  throw new UsageError(`'${url}' is not the URL of a server; use http://HOST:PORT or https://HOST`)
 }
 
 /** A server that listens on every address is reached at the loopback address. */

@@ -97,7 +97,7 @@ test('a server URL that is none: says so', async () => {
     const { status, err } = await windlass('workflow', 'list', '--server-url', url)
     expect(status).toBe(2)
     expect(err).toBe(
-      `windlass: '${url}' is no URL of a server; use http://HOST:PORT or https://HOST; see windlass workflow list --help\n`,
+      `windlass: '${url}' is not the URL of a server; use http://HOST:PORT or https://HOST; see windlass workflow list --help\n`,
     )
   }
 })

@@ -27,7 +27,8 @@ export async function readAuditPage(
   const answer = await read({ method: 'GET', path: '/admin/audit', query })
   const members = membersOf(answer)
   const [entries, head] = [elementsOf(members?.get('entries') ?? ''), members?.get('head')]
-  if (!entries || head === undefined) throw new Error("the server's answer is no page of the log")
+  if (!entries || head === undefined)
+    throw new Error("the server's answer is not a page of the audit log")
   const lines = entries.map((json) => ({ json, entry: toChainedEntry(json) }))
   return { head: toHead(head), lines }
 }

@@ -43,7 +43,10 @@ export class PeerVersions {
     this.#peers.add(peer)
     this.#judge()
     if (this.#isSkewed(peer))
-      this.#log.warn({ peer: service, peer_version: version }, 'release of a peer is too far away')
+      this.#log.warn(
+        { peer: service, peer_version: version },
+        'release of a peer differs by more than one minor version',
+      )
     return () => {
       this.#peers.delete(peer)
       this.#judge()

@@ -14,7 +14,10 @@ async function setup() {
 }
 
 const by = (subject: string) => ({ caller: { subject, issuer: 'svc' } })
-const refused = { kind: 'conflict', message: 'The last administrator cannot give up being one' }
+const refused = {
+  kind: 'conflict',
+  message: 'The last administrator cannot be removed: make another principal administrator first',
+}
 
 test('N061: last administrator removes itself: 409; with another administrator: accepted', async () => {
   const { principals, make } = await setup()

@@ -55,7 +55,7 @@ function openSink({ args, options }: ParsedArguments, env: NodeJS.ProcessEnv): P
   if (path !== undefined || typeof url !== 'string' || typeof checkpointFile !== 'string')
     throw new UsageError('name either a file, or --url and --checkpoint')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
-    throw new UsageError(`'${url}' is no http or https URL`)
+    throw new UsageError(`'${url}' is not an http or https URL`)
   return openHttpSink({ url, checkpointFile, authorization: env.WINDLASS_AUDIT_AUTHORIZATION })
 }
 

@@ -17,7 +17,7 @@ const Discovery = z.object({ issuer: z.string(), jwks_uri: z.string() })
  * wrong with it.
  */
 export function parseTrustedUrl(address: string): URL {
-  if (!URL.canParse(address)) throw new Error(`'${address}' is no URL`)
+  if (!URL.canParse(address)) throw new Error(`'${address}' is not a URL`)
   const url = new URL(address)
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal))
@@ -87,7 +87,7 @@ export function createKeySource(
   }
 }
 
-const UNAVAILABLE = 'the keys of the OIDC issuer cannot be had'
+const UNAVAILABLE = 'the keys of the OIDC issuer are not available; retry'
 
 /** Address of the metadata of an issuer. */
 export const discoveryUrl = (issuer: string): URL =>
@@ -96,7 +96,8 @@ export const discoveryUrl = (issuer: string): URL =>
 async function fetchKeys({ issuer, jwks_hosts }: KeySourceOptions): Promise<JSONWebKeySet> {
   const home = discoveryUrl(issuer)
   const found = Discovery.parse(await fetchJson(home))
-  if (found.issuer !== issuer) throw new Error(`${home} speaks for ${found.issuer}`)
+  if (found.issuer !== issuer)
+    throw new Error(`${home} names the issuer ${found.issuer}; set the issuer to exactly that`)
   const keys = parseTrustedUrl(found.jwks_uri)
   if (home.protocol === 'https:' && keys.protocol !== 'https:')
     throw new Error(`${keys} must be https, as its issuer is`)

@@ -32,7 +32,7 @@ export async function readBody(ctx: RequestContext, maxBytes: number): Promise<B
       }
     })
     ctx.req.once('end', resolve)
-    ctx.req.once('error', () => reject(new Fault('invalid', 'the body broke off')))
+    ctx.req.once('error', () => reject(new Fault('invalid', 'The body is incomplete')))
   })
   const [first] = chunks
   return chunks.length === 1 && first ? first : Buffer.concat(chunks)

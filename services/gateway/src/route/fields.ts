@@ -148,7 +148,11 @@ export const dictionary = (name: z.ZodString, value: z.ZodString) =>
   z.preprocess(
     (given, context) => {
       if (typeof given === 'object' && given !== null && Object.hasOwn(given, '__proto__'))
-        context.addIssue({ code: 'custom', path: ['__proto__'], message: 'is no name for a label' })
+        context.addIssue({
+          code: 'custom',
+          path: ['__proto__'],
+          message: 'is not a name for a label',
+        })
       return given
     },
     z.record(name, value),

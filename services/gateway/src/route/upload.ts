@@ -58,7 +58,7 @@ function filesOf(ctx: RequestContext, parser: Busboy, maxUploadBytes: number): P
       size += chunk.length
       if (size > maxUploadBytes + OVERHEAD_BYTES) reject(tooLarge(maxUploadBytes))
     })
-    ctx.req.on('error', refuse('the body broke off'))
+    ctx.req.on('error', refuse('The body is incomplete'))
     ctx.req.pipe(parser)
   })
 }

@@ -63,7 +63,7 @@ export const revokeSession = route('delete', '/console/sessions/{session_id}', {
   returns: Success,
   async handle({ params: { session_id }, caller }, { consoleSessions }: Deps) {
     const isEnded = isPrincipal(caller) && (await consoleSessions.revoke(caller, session_id))
-    if (!isEnded) throw new Fault('not_found', 'You have no session of this id')
+    if (!isEnded) throw new Fault('not_found', 'You have no session with this id')
     return { status: 'success' as const, message: 'Session ended' }
   },
 })

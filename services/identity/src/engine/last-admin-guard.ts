@@ -19,6 +19,8 @@ export async function requireRemainingAdmin<T>(
   const isCallerAdmin = await principals.isAdmin(tx, { subject, external_issuer })
   const result = await change()
   if (isCallerAdmin && !(await principals.hasEnabledAdmin(tx)))
-    throw conflict('The last administrator cannot give up being one')
+    throw conflict(
+      'The last administrator cannot be removed: make another principal administrator first',
+    )
   return result
 }

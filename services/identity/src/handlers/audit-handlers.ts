@@ -41,8 +41,9 @@ export const auditHandlers = (
 })
 
 function requireKnown({ action, outcome }: Pick<AuditRecord, 'action' | 'outcome'>): void {
-  if (!(ACTIONS as readonly string[]).includes(action)) throw invalid(`no action '${action}'`)
-  if (!(OUTCOMES as readonly string[]).includes(outcome)) throw invalid(`no outcome '${outcome}'`)
+  if (!(ACTIONS as readonly string[]).includes(action)) throw invalid(`unknown action '${action}'`)
+  if (!(OUTCOMES as readonly string[]).includes(outcome))
+    throw invalid(`unknown outcome '${outcome}'`)
 }
 
 function toAuditEntry({ seq, at, previous_hash, hash, ...row }: audit.AuditRow): AuditEntry {
