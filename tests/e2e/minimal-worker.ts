@@ -21,7 +21,7 @@ export const registration = (name: string, pool: string) => ({
   max_concurrent_executions: 16,
 })
 
-/** A worker written from docs/protocol.md alone: every byte that it sends is spelled out here. */
+/** A worker written from docs/worker-protocol.md alone: every byte that it sends is spelled out here. */
 export async function connectWorker(
   system: System,
   pool: string,

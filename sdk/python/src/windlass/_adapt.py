@@ -1,4 +1,4 @@
-"""Annotations that msgspec does not decode as this SDK records values.
+"""Annotations whose values this SDK records in another form than msgspec decodes.
 
 msgspec decodes most annotations without help. Others are replaced by a stand-in, a class that
 msgspec does not know, for which it calls `decode` with the JSON value:
@@ -166,7 +166,7 @@ def _is_supported(annotation: Any) -> bool:
 
 
 def _is_key(annotation: Any) -> bool:
-    """Tells whether msgspec decodes the keys of JSON objects as this type."""
+    """Returns True if msgspec decodes the keys of JSON objects as this type."""
     if annotation is Any or get_origin(annotation) is Literal:
         return _is_supported(annotation)
     if hasattr(annotation, "__supertype__"):
@@ -180,7 +180,7 @@ def _is_key(annotation: Any) -> bool:
 
 
 def _contains_odd(annotation: Any, seen: set[Any]) -> bool:
-    """Tells whether an annotation contains something that must be replaced."""
+    """Returns True if an annotation contains something that must be replaced."""
     if annotation is timedelta:
         return True
     origin, arguments = get_origin(annotation), get_args(annotation)

@@ -1,8 +1,8 @@
 """Identity of arrays and data frames, which is their content.
 
-In call ids a data frame of pandas is identified by its type alone, and the ids of executions in
-flight must not change: its content is part of the key of a cached result only. The content of
-arrays, series and frames of polars is part of call ids; releases before refused them.
+The content of arrays, series and polars frames is part of call ids; earlier releases refused them.
+A pandas data frame is identified in call ids only by its type, because the ids of executions in
+flight must not change; its content is only part of the key of a cached result.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ async def _call_in_thread(
         try:
             return None if scope.attempt.is_cancelled else context.run(func)
         except StopIteration as error:
-            # A future cannot hold it: its reader would wait for ever.
+            # A future cannot hold it: its reader would wait forever.
             raise RuntimeError("the function raised StopIteration") from error
 
     thread = asyncio.get_running_loop().run_in_executor(executor, call)

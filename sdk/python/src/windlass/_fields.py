@@ -46,7 +46,7 @@ def fields_of(annotation: Any) -> list[Field] | None:
 
 
 def is_named_tuple(kind: Any) -> bool:
-    """Tells whether a class is a NamedTuple."""
+    """Returns True if a class is a NamedTuple."""
     return hasattr(kind, "_field_defaults") and issubclass(kind, tuple)
 
 

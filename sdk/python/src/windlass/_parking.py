@@ -1,4 +1,4 @@
-"""Parking: a run that only waits is handed back with the condition on which it continues.
+"""Parking: a run that only waits is released with the condition on which it continues.
 
 The problem
 -----------
@@ -60,9 +60,9 @@ SETTLE_S = 0.02
 AGAIN_S = 0.5
 # A call that lasts longer holds no slot of a full worker. Most short calls end within this time.
 EARLY_S = 0.1
-# A timer of the body, or a thread, prevents parking; looked at again after this time.
+# A timer of the body, or a thread, prevents parking; it is checked again after this time.
 RECHECK_S = 1.0
-# The server accepts so many; the others are awaited when one of these has ended.
+# Maximum that the server accepts; the others are awaited when one of these has ended.
 MAX_AWAITED = 256
 
 _NEVER = float("inf")

@@ -1,8 +1,8 @@
-"""`patched` and `patch_done`: changes of a workflow that executions in flight do not take part in.
+"""`patched` and `patch_done`: changes of a workflow that do not affect executions in flight.
 
-The answer of `patched` is a record of the execution, one for each id. An execution without a record
-gets one at its first question: false if the log contains calls of this scope that the run has not
-made yet, because then an older version has passed this place; otherwise true.
+The answer of `patched` is recorded in the execution, once for each id. The first call of an
+execution without such a record decides it: false if the log contains calls of this scope that the
+run has not made yet, because then an older version has passed this place; otherwise true.
 """
 
 from __future__ import annotations

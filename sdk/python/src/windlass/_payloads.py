@@ -1,12 +1,13 @@
-"""Payloads: which values leave the process, and their envelopes.
+"""Payloads: the values that leave the process, and their envelopes.
 
 An envelope replaces the JSON text of one value: `{"$codec":NAME,"key":KEY,"data":BASE64}`. Names
-and structure around values stay as they are, because the server and the console read them: types,
+and structure around values stay unchanged, because the server and the console read them: types,
 ids and times of events, names of tasks, arguments, pauses and exceptions, counters of retries,
-references of output storages, approvals, null. `_FORMS` says what is wrapped of each event.
+references of output storages, approvals, null. `_FORMS` lists the members of each event that are
+wrapped.
 
-Text is replaced by text. A number that Python cannot write again survives, and a value that has the
-form of an envelope is inside another one, so it is not decoded twice.
+Text is replaced by text, so a number that Python cannot write again survives. A value that has the
+form of an envelope is wrapped in another one, so it is not decoded twice.
 """
 
 from __future__ import annotations
@@ -48,8 +49,9 @@ class Payloads:
         self.codec = codec
 
     def wrap(self, text: str) -> str:
-        """Returns the envelope of a value, given as JSON; null, and without a codec all, as it is.
+        """Returns the envelope of a value, given as JSON.
 
+        Null is returned unchanged, and so is every value if there is no codec.
         Raises PayloadCodecError.
         """
         codec = self.codec

@@ -134,7 +134,7 @@ _FORMS: tuple[tuple[type | tuple[type, ...], Encode], ...] = (
     ((deque, Sequence), list),
 )
 
-# Of the place of a value in a message, in characters.
+# Maximum length of the place of a value in a message, in characters.
 MAX_PLACE = 200
 
 _PLAIN = (str, int, float, type(None), dict, list, tuple)

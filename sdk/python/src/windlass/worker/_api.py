@@ -57,7 +57,7 @@ class Api(Protocol):
 
     @property
     def park_after_s(self) -> float | None:
-        """Longest wait that is not handed back to the server; None if the server cannot park."""
+        """Longest wait for which a run is not parked; None if the server cannot park."""
 
     async def release(
         self,

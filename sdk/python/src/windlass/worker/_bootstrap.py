@@ -1,9 +1,10 @@
-"""Bootstrap token: kept out of the process that runs workflows.
+"""Bootstrap token: kept out of the worker's process.
 
-Workflows run in the worker's process, so they can read its memory, environment and command line. A
-token of the environment or the command line is moved into a pipe, and the interpreter is started
-again without it (`execv` replaces environment and arguments of the process). A child process then
-reads the token, registers the worker and ends; the worker itself gets only the session token.
+With `--children 0`, or if the worker runs as root, workflows can read the memory, environment and
+command line of the worker. A token in the environment or on the command line is therefore moved
+into a pipe, and the interpreter is started again without it (`execv` replaces environment and
+arguments of the process). A child process then reads the token, registers the worker and ends; the
+worker itself gets only the session token.
 """
 
 from __future__ import annotations

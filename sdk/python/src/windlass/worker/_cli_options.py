@@ -191,7 +191,7 @@ OPTIONS = (
     ),
     Option(
         "park_after",
-        "an execution that only waits longer is handed back until then; default: 5",
+        "an execution that only waits, for longer than this, is parked; default: 5",
         "SECONDS",
         duration,
         5.0,

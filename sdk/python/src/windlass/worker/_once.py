@@ -177,7 +177,7 @@ class SingleExecution(Executions):
         return False
 
     async def _find(self) -> None:
-        """Tells what the execution waits for, each time that it changes, until it is assigned."""
+        """Logs what the execution waits for, each time that it changes, until it is assigned."""
         execution_id = str(self._settings.once)
         log.info("waiting for execution %s: it must be queued, or resumed", execution_id)
         told = ""

@@ -62,7 +62,7 @@ class RunServices:
 
     @property
     def park_after_s(self) -> float | None:
-        """Longest wait that is not handed back to the server; None if the server cannot park."""
+        """Longest wait for which the run is not parked; None if the server cannot park."""
         return self._api.park_after_s
 
     @property

@@ -19,7 +19,7 @@ class Settings:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     # 0 means no limit.
     max_concurrent_executions: int = 100
-    # An execution that only waits longer is handed back to the server; None: none is.
+    # An execution that only waits, and for longer than this, is parked; None: none is.
     park_after_s: float | None = 5.0
     # Ends within the 30 seconds that Kubernetes grants by default.
     drain_timeout_s: float = 25.0
