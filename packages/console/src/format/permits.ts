@@ -1,4 +1,7 @@
-/** True if a granted permission covers a needed one: `*` is one segment, and all that follow at the end. */
+/**
+ * True if a granted permission covers a required one, as `permits` of packages/domain, which a browser may
+ * not import; a test compares both. A `*` stands for one segment, or at the end for all that remain.
+ */
 export function permits(granted: string, needed: string): boolean {
   const held = granted.split(':')
   const asked = needed.split(':')
