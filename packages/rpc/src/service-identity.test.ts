@@ -70,7 +70,7 @@ test('an anonymous caller: signed and verified like any other', () => {
 
 test.each([
   ['nothing', ''],
-  ['a principal in clear', '{"sub":"root","iss":"svc"}'],
+  ['an unsigned principal', '{"sub":"root","iss":"svc"}'],
   ['the token of an unknown signer', said(stranger)],
   ['the statement of another service', said(scheduler)],
   ['a statement for another service', said(gateway, ada, 'identity')],

@@ -119,7 +119,7 @@ test.each<[string, string, RawHeaders, status]>([
   ],
   ['one without an on-behalf-of token', VOUCHED, shown, UNAUTHENTICATED],
   ['one with a name for a statement', VOUCHED, speaking('root'), UNAUTHENTICATED],
-  ['one with a principal in clear', VOUCHED, speaking(JSON.stringify(root)), UNAUTHENTICATED],
+  ['one with an unsigned principal', VOUCHED, speaking(JSON.stringify(root)), UNAUTHENTICATED],
   [
     'one with the token of an unknown signer',
     VOUCHED,

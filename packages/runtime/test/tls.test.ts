@@ -47,7 +47,7 @@ test.skipIf(!hasNats)(
   },
 )
 
-test('NATS: a tls:// URL never connects in clear, and other schemes are refused', async () => {
+test('NATS: a tls:// URL never connects unencrypted, and other schemes are refused', async () => {
   const { hostname, port } = new URL(process.env.TEST_NATS_URL ?? '')
   const bus = await openBus(`tls://${hostname}:${port}`, log)
   onTestFinished(() => bus.close())
