@@ -1,11 +1,11 @@
 #!/bin/sh
 # Makes the secrets of `deploy/compose.yml` in `deploy/.env`, or in the file that is given. Run it again after an
-# upgrade: secrets that are there stay as they are, and only missing ones are added.
+# upgrade: existing secrets stay as they are, and only missing ones are added.
 #
 #   deploy/secrets.sh [--tls NAME] [FILE]
 #
 # --tls also makes, in the folder `tls` next to the file, an authority, a certificate of the services for
-# connections to one another, and one for the public NAME, unless they are there. Replace the public one
+# connections to one another, and one for the public NAME, unless these exist. Replace the public one
 # (`public.pem`: certificate, then key) by a certificate that your clients trust.
 set -eu
 umask 077

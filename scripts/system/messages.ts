@@ -45,7 +45,7 @@ Windlass serves on ${url}
                  -H 'content-type: application/json' -d '"World"'
   Workers   curl ${url}/workers
   MCP       ${mcpUrl}
-  Metrics   ${metricsUrl}, the gateway's; of all services: ${targets}
+  Metrics   ${metricsUrl} of the gateway; addresses of all services: ${targets}
   Docs      README.md, docs/
   Logs      ${logs}
 
@@ -57,7 +57,7 @@ Press Ctrl-C to stop everything.
 export function openText({ server, mcp }: Settings): string {
   const hosts = [...new Set([server.host, mcp.host])].join(' and ')
   return `
-  !!  AUTHENTICATION IS OFF. Everyone who can reach these ports may upload and run code here.
+  !!  AUTHENTICATION IS OFF. Anyone who can reach these ports may upload and run code here.
   !!  They listen on ${hosts}. To turn it on:  npm start -- --auth  (docs/security.md)
 `
 }
@@ -66,21 +66,21 @@ export const SHARED_USER_TEXT = `
   !!  WORKERS RUN AS THE SAME USER AS THE SERVER. Whoever can upload a workflow can read the
   !!  secrets and the data of this server. Upload only what you trust, or run the workers elsewhere:
   !!  npm start -- --workers 0, and \`windlass worker start\` as another user, in a container or on
-  !!  another host. Started as root, npm start gives each worker a user of its own, if a Python
-  !!  outside of root's home is there for it.
+  !!  another host. If npm start runs as root and a Python outside of root's home is installed, each
+  !!  worker gets a user of its own.
 `
 
 export const NO_BROWSER_TEXT = `
-  No program opens a browser here: enter the address of the console in one.
+  No program here can open a browser: enter the address of the console in a browser yourself.
 `
 
 export const NO_WORKER_TEXT = `
-  No worker runs: with authentication on, uploaded code does not run next to the server unless
-  --workers N says so. Elsewhere:  windlass worker start --server-url URL --bootstrap-token-file F
-  (the token:  npx windlass server bootstrap-token).
+  No worker was started: with authentication on, uploaded code runs next to the server only with
+  --workers N. On another machine:  windlass worker start --server-url URL --bootstrap-token-file F
+  (to get the token:  npx windlass server bootstrap-token).
 `
 
-/** Shows the first administrator's key, which is stored nowhere in clear. */
+/** Shows the first administrator's key, which is stored only as a hash. */
 export function adminKeyText(key: string, url: string): string {
   return `
   The first administrator's key, shown this once:
