@@ -8,14 +8,14 @@ Python worker. What is missing is installed first. Ctrl-C stops everything.
 
   npm start -- [options]
 
-  --port N      the port of the HTTP API on 127.0.0.1 (default 8000; 0 draws one)
-  --auth        turn authentication on: makes the secrets that it needs and, at the first start,
+  --port N      the port of the HTTP API on 127.0.0.1 (default 8000; 0: any free one)
+  --auth        turn authentication on: create the secrets that it needs and, at the first start,
                 the first administrator's key
   --workers N   how many Python workers to run (default 1; 0 with authentication on, because a
                 worker runs uploaded code and is better started elsewhere)
   --worker-env NAME
-                pass this variable to the workers, which get only PATH, HOME, locale, proxy and
-                Python's own otherwise; may be given several times
+                pass this variable to the workers too; without it they get only PATH, HOME, and the
+                variables of locale, proxy and Python; may be given several times
   --single-process
                 run all services in one process: faster and smaller on one machine, but none can be
                 restarted or replicated by itself

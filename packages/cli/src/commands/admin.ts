@@ -14,7 +14,7 @@ export const adminCreateKey: Command = {
     'Create an API key of a service account (admin) with the role admin, in [svc.postgres].url',
   options: {
     name: { type: 'string', value: 'NAME', about: 'the name of the key' },
-    days: { type: 'string', value: 'N', about: 'days until it expires; never without' },
+    days: { type: 'string', value: 'N', about: 'days until it expires (default: never)' },
   },
   async run({ args, options }, { env }) {
     const flags = ['name', 'days'].flatMap((option) =>

@@ -80,6 +80,6 @@ const actId = (text: string) => PathSegment.parse('id of a bulk act', /^[0-9a-f]
 export const executionBulkProgress = readCommand({
   words: 'execution bulk-progress',
   args: ['id'],
-  about: 'Show how far a bulk act is that you began in the last day, and its refusals',
+  about: 'Show the progress and the refusals of a bulk act that you began in the last day',
   pathOf: ([id = '']) => path`/executions/bulk/${actId(id)}`,
 })

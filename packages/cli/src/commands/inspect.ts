@@ -13,7 +13,7 @@ const idOf = ([id = '']: string[]) => toExecutionId(id)
 export const executionStats = readCommand({
   words: 'execution stats',
   args: [],
-  about: 'Count executions by steps of time; --json has waits and run times, too',
+  about: 'Count executions by steps of time; --json adds waits and run times',
   query: {
     ...range,
     group: { value: 'NAME', about: 'workflow, version, worker or error' },
@@ -73,7 +73,7 @@ export const executionLogs = readCommand({
 export const queueShow = readCommand({
   words: 'queue show',
   args: [],
-  about: 'Show the ready queue by requirement; --json has rates and the workers of each, too',
+  about: 'Show the ready queue by requirement; --json adds rates and the workers of each',
   pathOf: () => path`/queue`,
   table: { member: 'queues', columns: ['depth', 'oldest', 'requirement'] },
 })

@@ -40,7 +40,7 @@ export const workerTokensCreate: Command = {
   args: ['name'],
   about: 'Create a token with which workers register, and print it',
   options: {
-    days: { type: 'string', value: 'N', about: 'expires after N days; never without it' },
+    days: { type: 'string', value: 'N', about: 'days until it expires (default: never)' },
     uses: { type: 'string', value: 'N', about: 'number of registrations; unlimited without it' },
     'name-prefix': { type: 'string', value: 'TEXT', about: 'start of the names of its workers' },
     namespaces: { type: 'string', value: 'a,b', about: 'its workers receive these only' },

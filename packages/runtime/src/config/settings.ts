@@ -61,7 +61,7 @@ const server = table({
 
 const listen = table({
   host: z.string().default('127.0.0.1'),
-  /** The gRPC port of this process; 0 draws one. */
+  /** The gRPC port of this process; with 0 the system chooses one. */
   port: port.default(0),
 })
 

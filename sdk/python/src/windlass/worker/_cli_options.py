@@ -39,7 +39,7 @@ def positive(text: str) -> int:
 
 
 def tcp_port(text: str) -> int:
-    """Parses a port; 0 draws one."""
+    """Parses a port; 0 lets the system choose one."""
     port = count(text)
     if port > MAX_PORT:
         raise argparse.ArgumentTypeError(f"{text!r} is not a port from 0 to {MAX_PORT}")
@@ -110,7 +110,7 @@ class Option:
     default: Any = None
     # May be repeated; in the environment, values are separated by commas.
     is_list: bool = False
-    # Only on the command line: it holds a credential, or a number that the caller draws.
+    # Only on the command line: it holds a credential, or is valid for this start only.
     is_local: bool = False
 
     @property
@@ -136,12 +136,12 @@ OPTIONS = (
     Option("client_cert", "client certificate (PEM), with --client-key", "PATH"),
     Option("client_key", "key of the client certificate (PEM)", "PATH"),
     Option("proxy", "HTTP proxy on the way to the server", "URL"),
-    Option("name", "default: worker- and six hex digits", "NAME"),
-    Option("label", "fact that a workflow may require", "KEY=VALUE", label, is_list=True),
+    Option("name", "name of the worker; default: worker- and six hex digits", "NAME"),
+    Option("label", "label that workflows may require", "KEY=VALUE", label, is_list=True),
     Option("max_concurrent", "executions at a time; 0: no limit; default: 100", "N", count, 100),
     Option(
         "children",
-        "processes that run workflows; 0: a thread of the worker; "
+        "processes that run workflows; 0: a thread of the worker instead; "
         f"default: the number of processors, at most {MAX_DEFAULT_CHILDREN}",
         "N",
         count,
@@ -154,14 +154,15 @@ OPTIONS = (
     ),
     Option(
         "max_executions_per_child",
-        "a process is replaced after that many executions; 0, the default: no limit",
+        "executions after which a process is replaced; 0, the default: no limit",
         "N",
         count,
         0,
     ),
     Option(
         "max_child_memory",
-        "a process above it is replaced, above twice of it killed; 0, the default: no limit",
+        "memory above which a process is replaced, and above twice of which it is killed; "
+        "0, the default: no limit",
         "MIB",
         count,
         0,
@@ -180,18 +181,23 @@ OPTIONS = (
         "MODULE:FUNCTION",
         is_list=True,
     ),
-    Option("bootstrap_token", f"or the variable {TOKEN_VARIABLE}", "TOKEN", is_local=True),
-    Option("bootstrap_token_file", "file that holds the token", "PATH"),
+    Option(
+        "bootstrap_token",
+        f"token with which the worker registers; also read from {TOKEN_VARIABLE}",
+        "TOKEN",
+        is_local=True,
+    ),
+    Option("bootstrap_token_file", "file that holds the bootstrap token", "PATH"),
     Option(
         "bootstrap_token_fd",
-        "inherited file descriptor from which the token is read; closed afterwards",
+        "inherited file descriptor from which the bootstrap token is read; closed afterwards",
         "N",
         count,
         is_local=True,
     ),
     Option(
         "park_after",
-        "an execution that only waits, for longer than this, is parked; default: 5",
+        "an execution that only waits is parked after this time; default: 5",
         "SECONDS",
         duration,
         5.0,
@@ -203,7 +209,13 @@ OPTIONS = (
         duration,
         25.0,
     ),
-    Option("stream_idle_timeout", "default: 60", "SECONDS", timeout, 60.0),
+    Option(
+        "stream_idle_timeout",
+        "time without a frame after which the worker connects again; default: 60",
+        "SECONDS",
+        timeout,
+        60.0,
+    ),
     Option(
         "log_level",
         "debug, info (the default), warning or error",
@@ -213,7 +225,7 @@ OPTIONS = (
     ),
     Option(
         "no_capture_logs",
-        "keep what workflows write on this machine: the server does not store it",
+        "do not send what workflows write to the server, which otherwise stores it",
         parse=switch,
         default=False,
     ),
@@ -231,7 +243,7 @@ OPTIONS = (
     ),
     Option(
         "metrics_provider",
-        "function whose metrics pongs carry, called every ten seconds",
+        "function that returns metrics for the server, called every ten seconds",
         "MODULE:FUNCTION",
     ),
     Option(
