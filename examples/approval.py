@@ -1,7 +1,7 @@
 """Payments above a limit need an approval; all others are made at once.
 
-The execution waits PAUSED, without a worker, for
-`POST /executions/{id}/approvals/{call}/approve` or `…/reject`.
+The execution is PAUSED and occupies no worker until
+`POST /executions/{id}/approvals/{call}/approve` or `…/reject` is called.
 """
 
 from windlass import ApprovalRejected, ExecutionContext, task, workflow

@@ -1,8 +1,8 @@
-"""A change that executions in flight do not take part in.
+"""A code change that does not affect executions that are already past it.
 
-The first version of this source had no `add_tax`. Executions that have passed the place already
-continue without it; new ones take the new path. When the old ones have ended, `patched` becomes
-`patch_done("2026-11-tax")`, and later both disappear.
+The first version of this source had no `add_tax`. Executions that had passed this point before the
+change continue without it; all others take the new path. When the old ones have ended, replace
+`patched` by `patch_done("2026-11-tax")`, and later remove both.
 """
 
 from windlass import ExecutionContext, patched, pause, task, workflow

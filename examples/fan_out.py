@@ -7,7 +7,7 @@ from windlass import ExecutionContext, task, workflow
 
 @task
 async def count_words(page: int) -> int:
-    await asyncio.sleep(0)  # in place of reading the page
+    await asyncio.sleep(0)  # a real task would read the page
     return len(f"page {page} of the book".split()) + page % 7
 
 

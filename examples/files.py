@@ -1,7 +1,7 @@
 """A table that is too large for the event log: it is stored in a file, and the log refers to it.
 
-The input is a folder that all workers share, with files `*.csv` of the columns `city` and `sales`.
-`LocalFileStorage` stores any value, also a data frame of pandas or polars.
+The input is a folder that all workers share; its `*.csv` files have the columns `city` and `sales`.
+`LocalFileStorage` stores any value, including data frames of pandas or polars.
 """
 
 import csv

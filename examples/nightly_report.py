@@ -14,7 +14,7 @@ async def measure(city: str, day: str) -> int:
 
 @workflow.with_options(schedule=cron("0 3 * * *", "Europe/Berlin", overlap="skip"))
 async def nightly_report(ctx: ExecutionContext[None]) -> dict[str, int]:
-    # The time is recorded: a run that is repeated after a crash reports the same day.
+    # The time is recorded, so a run that is repeated after a crash reports the same day.
     started: datetime = await now()
     day = started.date().isoformat()
     return {city: await measure(city, day) for city in CITIES}

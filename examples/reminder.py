@@ -1,4 +1,4 @@
-"""Reminders over months. Between them the execution needs no worker, slot or memory.
+"""Sends reminders for months. Between them the execution needs no worker, slot or memory.
 
 The input is an address; the workflow ends after three reminders, 30 days apart.
 """

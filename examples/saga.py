@@ -1,4 +1,4 @@
-"""A trip of several bookings: if one fails, those made before are cancelled, the last one first.
+"""A trip of several bookings: if one fails, the earlier ones are cancelled, the last one first.
 
 The input is a list of bookings; one with the name `sold out` cannot be made.
 """
@@ -14,7 +14,7 @@ class SoldOutError(Exception):
 async def book(name: str) -> str:
     if name == "sold out":
         raise SoldOutError(name)
-    # The key is the same in every attempt, so a booking system makes one booking only.
+    # The key is the same in every attempt, so the booking system books only once.
     return f"{name}-{current().idempotency_key[-6:]}"
 
 

@@ -1,7 +1,7 @@
 """A language model that calls a tool until it has an answer; its words are streamed as progress.
 
-No vendor's package is needed: the address is that of any server with the widespread route
-`/v1/chat/completions`. Each answer of the model is recorded, so a crash never pays for it twice.
+It needs no vendor's package: `server` is the address of any server with the common route
+`/v1/chat/completions`. Each answer of the model is recorded, so after a crash you do not pay again.
 Run it as a stream to see the words: `POST /workflows/default/answer_question/run/stream`.
 """
 

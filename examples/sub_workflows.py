@@ -1,6 +1,6 @@
-"""A workflow that runs others: executions of their own, each with its log, retries and state.
+"""A workflow that runs others as executions of their own, each with its log, retries and state.
 
-A cancel of the order cancels the deliveries that it waits for, but not the newsletter.
+Cancelling the order cancels the deliveries that it waits for, but not the newsletter.
 """
 
 from dataclasses import dataclass
