@@ -10,7 +10,7 @@ import { daysOf, type ForecastDay } from './forecast-days.ts'
 
 const EVERY_MS = 60_000
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
-/** Moments at which several schedules fire that are listed. */
+/** Times at which several of the listed schedules fire. */
 const MAX_CLASHES = 10
 const STRENGTHS = 4
 

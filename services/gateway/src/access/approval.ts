@@ -68,7 +68,7 @@ export const mayDecideCall = rule({
 
 export const mayDecideTask = rule({
   summary:
-    'workflow:<namespace>:<name>:read and what the workflow requires; or the token of the execution, which asks whether its task may run',
+    'workflow:<namespace>:<name>:read and what the workflow requires; or the token of the execution, to ask whether its task may run',
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:read'],
   acceptsExecutionTokens: 'own',

@@ -21,7 +21,7 @@ export interface FollowedLists {
 /** Each followed list requires the same as the route that shows it. */
 export const mayFollowLists = rule({
   summary:
-    'for each topic what its list requires: executions execution:*:read or execution:<namespace>:<workflow>:read, schedules and approvals likewise, workers nothing; other objects are left out',
+    'for each topic the permissions that its list requires: executions execution:*:read or execution:<namespace>:<workflow>:read, schedules and approvals likewise, workers nothing; other objects are left out',
   for: 'people',
   isFiltered: true,
   requiredPermissions: ['execution:*:read'],

@@ -43,7 +43,7 @@ function requireRun(caller: Caller, { workflow_namespace, workflow_name }: Execu
 
 export const mayRepeat = rule({
   summary:
-    'to read the execution, as for `GET /executions/{execution_id}`, and the permissions to run its workflow',
+    'permission to read the execution, as for `GET /executions/{execution_id}`, and the permissions to run its workflow',
   for: 'people',
   requiredPermissions: [
     'execution:{execution_id}:read',
@@ -61,7 +61,7 @@ export const mayRepeat = rule({
 })
 
 export const mayReadBoth = rule({
-  summary: 'to read both executions, as for `GET /executions/{execution_id}`',
+  summary: 'permission to read both executions, as for `GET /executions/{execution_id}`',
   for: 'people',
   requiredPermissions: mayReadExecution.requiredPermissions,
   namespacePermissions: mayReadExecution.namespacePermissions ?? [],

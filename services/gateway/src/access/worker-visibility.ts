@@ -13,7 +13,7 @@ export type IsVisibleWorker = (worker: Pick<Worker, 'namespaces'>) => boolean
  */
 export const seesWorkers = rule({
   summary:
-    'to be authenticated; a worker that is restricted to namespaces is left out without worker:*:read, or permission to read or run a workflow, or to read an execution, of one of these',
+    'authenticated; a worker that is restricted to namespaces is left out without worker:*:read, or permission to read or run a workflow, or to read an execution, of one of these',
   for: 'people',
   isFiltered: true,
   requiredPermissions: [],

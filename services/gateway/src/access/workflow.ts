@@ -51,7 +51,7 @@ export const findLatestOf =
 
 export const mayRun = rule({
   summary:
-    'workflow:{namespace}:{workflow_name}:run and the permissions that the workflow requires; for nested runs an execution token, then the same of the starter of the execution',
+    'workflow:{namespace}:{workflow_name}:run and the permissions that the workflow requires; for nested runs an execution token, and the same permissions of the starter of the execution',
   for: 'people',
   acceptsExecutionTokens: 'all',
   requiredPermissions: ['workflow:{namespace}:{workflow_name}:run'],
@@ -128,7 +128,7 @@ const firstNamespace = (source: Buffer): string =>
 
 /** Lists are open to every caller and show what it may read. */
 export const listReadable = rule({
-  summary: 'to be authenticated; workflows without workflow:<namespace>:<name>:read are left out',
+  summary: 'authenticated; workflows without workflow:<namespace>:<name>:read are left out',
   for: 'people',
   isFiltered: true,
   requiredPermissions: [],

@@ -72,7 +72,7 @@ export const createKey = route('post', '/admin/principals/{subject}/keys', {
 
 export const listKeys = route('get', '/admin/principals/{subject}/keys', {
   summary:
-    'List the API keys of a principal, expired ones too, by prefix and with the time of last use',
+    'List the API keys of a principal by prefix, with the time of last use; expired keys are included',
   access: 'admin:principals:read',
   params: { subject },
   query: atIssuer,

@@ -39,7 +39,7 @@ const STATUSES = ['', 'pending', 'approved', 'rejected', 'cancelled', 'all'] as 
 const name = text(255).default('')
 
 export const listApprovals = route('get', '/approvals', {
-  summary: 'List approvals, newest first; pending ones unless another status is asked for',
+  summary: 'List approvals, newest first; pending ones unless another status is given',
   access: 'may list approvals',
   query: {
     status: z.enum(STATUSES).default('pending'),

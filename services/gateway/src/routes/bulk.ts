@@ -156,7 +156,7 @@ export const bulkExecutions = route('post', '/executions/bulk', {
 })
 
 export const getBulkProgress = route('get', '/executions/bulk/{bulk_id}', {
-  summary: 'Show how far a bulk act of the caller is, for a day after its last change',
+  summary: 'Show the progress of a bulk act of the caller, for a day after its last change',
   access: 'authenticated',
   params: { bulk_id: idParam },
   returns: Progress,

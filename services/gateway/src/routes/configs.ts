@@ -79,7 +79,7 @@ export const getConfig = route('get', '/admin/configs/{name}', {
 })
 
 export const deleteConfig = route('delete', '/admin/configs/{name}', {
-  summary: 'Delete a config, if it is there',
+  summary: 'Delete a config, if it exists',
   access: 'config:*:manage',
   params: { name: entryName },
   returns: Success,

@@ -15,7 +15,7 @@ export const getOpenApi = route('get', '/openapi.json', {
 })
 
 export const getDocs = route('get', '/docs', {
-  summary: 'A page to read and try the API',
+  summary: 'Show a page on which to read and try the API',
   access: 'public',
   returns: Page,
   handle: async () =>

@@ -9,10 +9,10 @@ const ClockChangeView = z
     at: time,
     kind: z
       .enum(['gap', 'fold'])
-      .describe('`gap`: the times do not exist; `fold`: they come twice'),
+      .describe('`gap`: the local times do not exist; `fold`: they occur twice'),
     timezone: z.string(),
-    local_times: z.array(z.string()).describe('The times on the clock that are concerned'),
-    fires_at: z.array(time).describe('When it fires for them'),
+    local_times: z.array(z.string()).describe('Local times that are affected'),
+    fires_at: z.array(time).describe('Times at which the schedule fires for them'),
   })
   .meta({ id: 'ClockChange' })
 
@@ -28,10 +28,13 @@ export const NextView = z
   .object({
     schedule_id: z.string(),
     name: z.string(),
-    status: z.string().describe('Of a paused schedule: the times as if it were resumed now'),
+    status: z.string().describe('If paused, the ticks are those after a resume at this moment'),
     timezone: z.string(),
     next: z.array(
-      z.object({ at: time, local: z.string().describe('The same on the clock of the zone') }),
+      z.object({
+        at: time,
+        local: z.string().describe('The same time in the time zone of the schedule'),
+      }),
     ),
     clock_changes: z.array(ClockChangeView),
   })
@@ -42,7 +45,9 @@ export const ForecastView = z
     from: time,
     to: time,
     ticks: z.array(z.object({ at: time, schedule_id: z.string() })),
-    complete_until: time.nullable().describe('Later ticks are left out, since there are too many'),
+    complete_until: time
+      .nullable()
+      .describe('The last listed tick, if there are too many: later ones are left out'),
     schedules: z.array(
       z.object({
         schedule_id: z.string(),
@@ -51,7 +56,9 @@ export const ForecastView = z
         workflow_name: z.string(),
         timezone: z.string(),
         listed: z.int(),
-        listed_until: time.nullable().describe('It fires more often than is listed'),
+        listed_until: time
+          .nullable()
+          .describe('The last listed tick, if there are more than are listed'),
         clock_changes: z.array(ClockChangeView),
       }),
     ),
@@ -61,10 +68,10 @@ export const ForecastView = z
           at: time,
           count: z.int(),
           schedule_ids: z.array(z.string()),
-          workflows: z.array(z.string()).describe('That more than one of them starts'),
+          workflows: z.array(z.string()).describe('Workflows that several of them start'),
         }),
       )
-      .describe('Moments at which several schedules fire, the largest first'),
+      .describe('Times at which several schedules fire, those with the most first'),
     looked_at: z.int(),
     active: z.int().describe('Active schedules that the caller may read'),
   })

@@ -44,7 +44,7 @@ const Me = z
   .meta({ id: 'Me' })
 
 export const getMe = route('get', '/me', {
-  summary: 'Show who calls, with which rights, and what this server offers',
+  summary: 'Show the caller, its rights, and what this server offers',
   access: 'authenticated',
   returns: Me,
   async handle({ caller }, { settings }: Deps) {
@@ -100,7 +100,7 @@ const CheckResult = z
 
 /** A check only compares text: it does not reveal if the objects that permissions name exist. */
 export const checkPermissions = route('post', '/auth/check', {
-  summary: 'Tell which of up to 200 permissions the caller has, in the order of the request',
+  summary: 'Check which of up to 200 permissions the caller has, in the order of the request',
   access: 'authenticated',
   body: json(CheckRequest, { size: 'names' }),
   returns: CheckResult,

@@ -41,7 +41,7 @@ const FLOW_S = 600
 const CALLBACK = 'console/oidc/callback'
 
 export const getSignIn = route('get', '/console/sign-in', {
-  summary: 'Tell how people sign in to the console',
+  summary: 'Show which ways to sign in to the console there are',
   access: 'public',
   returns: z
     .object({

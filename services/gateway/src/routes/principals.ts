@@ -184,7 +184,7 @@ export const grantRole = route('post', '/admin/principals/{subject}/roles', {
 })
 
 export const revokeRole = route('delete', '/admin/principals/{subject}/roles/{role_name}', {
-  summary: 'Revoke a role of a principal, if it holds it',
+  summary: 'Revoke a role from a principal, if it has the role',
   access: 'admin:principals:manage',
   params: { subject, role_name: plainName },
   query: atIssuer,

@@ -21,7 +21,7 @@ type Deps = AnswerDeps & { inputSchemas: InputValidator }
 const onCancelQuery = z
   .enum(['cancel', 'leave'])
   .optional()
-  .describe('For a nested run: what a cancel of its parent does to it; by default, it continues')
+  .describe('Effect of a cancel of the parent on a nested run; by default, the run continues')
 
 const priority = integer({ min: 0, max: MAX_PRIORITY })
   .optional()

@@ -67,7 +67,7 @@ export const getSecret = route('get', '/admin/secrets/{name}', {
 })
 
 export const deleteSecret = route('delete', '/admin/secrets/{name}', {
-  summary: 'Delete a secret, if it is there',
+  summary: 'Delete a secret, if it exists',
   access: 'admin:secrets:manage',
   params: { name: entryName },
   returns: Success,
@@ -101,7 +101,7 @@ export const getSecrets = route('post', '/admin/secrets/batch', {
 })
 
 export const rotateKey = route('post', '/admin/secrets/rotate-key', {
-  summary: 'Re-encrypt some of the secrets under an earlier key; continue from next',
+  summary: 'Re-encrypt a page of the secrets that are under an earlier key; continue from next',
   access: 'admin:secrets:manage',
   query: { after: text(255).default(''), limit: integer({ min: 1, max: 1000 }).default(100) },
   returns: z

@@ -173,7 +173,7 @@ async function provenSession(
 const HOLD_MS = 3_000
 
 export const connectWorker = route('get', '/workers/{name}/connect', {
-  summary: "A worker's stream of work and pings",
+  summary: 'Open the stream of work and pings of a worker',
   access: 'own worker',
   returns: EventStream,
   refusals: { 401: EventStream },

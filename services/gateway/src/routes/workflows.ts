@@ -81,7 +81,7 @@ export const uploadWorkflows = route('post', '/workflows', {
   summary: 'Upload a Python source; each of its workflows gets a new version',
   access: 'may register',
   query: {
-    dry_run: flag.default(false).describe('Answer what the source declares and store nothing'),
+    dry_run: flag.default(false).describe('Return what the source declares and store nothing'),
     if_changed: flag
       .default(false)
       .describe('Keep the latest version of a workflow if it came from the same file'),
