@@ -62,7 +62,8 @@ const actId = (text: string) => PathSegment.parse('id of a bulk act', /^[0-9a-fA
 export const getBulkProgress = defineTool({
   name: 'get_bulk_progress',
   title: 'Get bulk progress',
-  description: 'Show how far a call of change_executions is, by its id, for a day.',
+  description:
+    'Show the progress of a call of change_executions by its id, for a day after its last change.',
   args: { bulk_id: z.string().describe('The `id` of the result') },
   request: ({ bulk_id }) => ({ method: 'GET', path: path`/executions/bulk/${actId(bulk_id)}` }),
   ...selectMembers(PROGRESS),
