@@ -200,7 +200,7 @@ async def test_answer_that_is_not_json_is_an_error() -> None:
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
     async with AsyncClient(f"http://127.0.0.1:{runner.addresses[0][1]}") as client:
-        with pytest.raises(ClientError, match="something but JSON"):
+        with pytest.raises(ClientError, match="is not JSON"):
             await client.execution(EXECUTION).state()
     await runner.cleanup()
 

@@ -150,7 +150,7 @@ def test_module_is_imported_from_a_file_or_folder(tmp_path: Path) -> None:
     (tmp_path / "__init__.py").write_text("value = 1")
     assert utils.import_module_from_file(str(tmp_path)).value == 1
     assert utils.import_module_from_file(str(tmp_path / "__init__.py")).value == 1
-    with pytest.raises(ValueError, match="no Python file"):
+    with pytest.raises(ValueError, match="is not a Python file"):
         utils.import_module_from_file(str(tmp_path / "x.txt"))
 
 

@@ -116,7 +116,7 @@ def test_compressed_value_above_the_limit_is_refused(monkeypatch: pytest.MonkeyP
     [
         ({"a": b"short"}, "a", "has 5 bytes"),
         ({"a": OLD}, "b", "no key 'b'"),
-        ({'"': OLD}, '"', "cannot be the id"),
+        ({'"': OLD}, '"', "must have printable characters"),
     ],
 )
 def test_wrong_keys_are_refused(keys: dict[str, bytes], current: str, reason: str) -> None:

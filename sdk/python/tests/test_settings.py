@@ -109,7 +109,7 @@ def test_empty_descriptor_is_rejected() -> None:
     ("arguments", "message"),
     [
         (["--server-url", "here:1"], "must begin with http:// or https://"),
-        (["--client-cert", "/cert"], "need each other"),
+        (["--client-cert", "/cert"], "must be given together"),
     ],
 )
 def test_invalid_arguments_are_rejected(arguments: list[str], message: str) -> None:

@@ -268,7 +268,7 @@ def _decode_key(text: str, key: Any) -> Any:
         try:
             return convert(loads(text), key)  # recorded as JSON: null, true, seconds
         except ValueError:
-            raise ValueError(f"the key {text!r} does not fit: {error}") from None
+            raise ValueError(f"the key {text!r} does not fit its annotation: {error}") from None
 
 
 def _one_of_values(annotation: Any) -> type[StandIn]:

@@ -45,7 +45,9 @@ class Payloads:
 
     def __init__(self, codec: PayloadCodec | None) -> None:
         if codec is not None and not _NAME.fullmatch(codec.name):
-            raise ValueError(f"{codec.name!r} cannot be the name of a codec")
+            raise ValueError(
+                f"the codec name {codec.name!r} must have 1 to 64 letters, digits or any of _.+-"
+            )
         self.codec = codec
 
     def wrap(self, text: str) -> str:

@@ -129,7 +129,9 @@ def _create_cipher(id: str, key: bytes) -> Any:
         message = "AesGcmCodec needs the package cryptography: pip install 'windlass[encryption]'"
         raise ImportError(message) from error
     if not id or set(id) & set('"\\') or not id.isprintable():
-        raise ValueError(f"{id!r} cannot be the id of a key")
+        raise ValueError(
+            f"the key id {id!r} must have printable characters other than a quote or backslash"
+        )
     if len(key) not in {16, 24, 32}:
         raise ValueError(f"the key {id!r} has {len(key)} bytes; it must have 16, 24 or 32")
     return aead.AESGCM(key)

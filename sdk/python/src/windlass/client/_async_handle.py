@@ -245,7 +245,7 @@ class AsyncHandle(Generic[O_co]):
         path = f"/executions/{self.execution_id}"
         answer = await self._transport.request("GET", path, query=query)
         if not is_object(answer) or "state" not in answer:
-            raise ClientError(f"GET {path} was answered with something but an execution")
+            raise ClientError(f"the answer to GET {path} is not an execution")
         self._path = workflow_path(answer["workflow_namespace"], answer["workflow_name"])
         return answer
 

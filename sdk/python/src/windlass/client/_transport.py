@@ -194,7 +194,7 @@ def _parse(method: str, path: str, content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ClientError(f"{method} {path} was answered with something but JSON") from error
+        raise ClientError(f"the answer to {method} {path} is not JSON") from error
 
 
 def _read_detail(content: bytes) -> Any:

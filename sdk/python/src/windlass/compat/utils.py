@@ -117,7 +117,7 @@ def import_module_from_file(path: str) -> ModuleType:
     file = Path(path)
     file = file / "__init__.py" if file.is_dir() else file
     if file.suffix != ".py":
-        raise ValueError(f"{path} is no Python file")
+        raise ValueError(f"{path} is not a Python file")
     spec = importlib.util.spec_from_file_location("workflow_module", file)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be imported")

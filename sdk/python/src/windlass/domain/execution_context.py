@@ -51,7 +51,9 @@ class ExecutionContext(Generic[T]):
         """
         context = current_context.get()
         if context is None:
-            raise ExecutionContextNotFoundError("no execution runs here")
+            raise ExecutionContextNotFoundError(
+                "no execution runs here; call it in a workflow or task"
+            )
         return context
 
     @staticmethod

@@ -102,7 +102,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
     except ValueError as error:
         raise UsageError(str(error)) from error
     if (arguments.client_cert is None) != (arguments.client_key is None):
-        raise UsageError("--client-cert and --client-key need each other")
+        raise UsageError("--client-cert and --client-key must be given together")
     if arguments.source is not None and arguments.once is None:
         raise UsageError("--source needs --once")
     return Settings(

@@ -90,4 +90,4 @@ def _to_kind(number: int) -> FrameKind:
     try:
         return FrameKind(number)
     except ValueError:
-        raise InvalidFrame(f"a frame of the unknown kind {number}") from None
+        raise InvalidFrame(f"a frame of unknown kind: {number}") from None

@@ -197,7 +197,7 @@ class HttpApi:
         with _reading("run"):
             summary: dict[str, Any] = loads(response.body)
             if not {"execution_id", "state"} <= summary.keys():
-                raise ValueError("it lacks values")
+                raise ValueError("members are missing")
             return summary
 
     async def _post_for(
@@ -303,7 +303,7 @@ def _values_of(names: Sequence[str], response: HttpResponse, subject: str) -> di
     with _reading(subject):
         values = loads(response.body)
         if not is_object(values) or not values.keys() >= set(names):
-            raise ValueError("it lacks values")
+            raise ValueError("members are missing")
         return values
 
 

@@ -304,5 +304,5 @@ def _encode(source: Source) -> str:
 
 def _to_nested_run(namespace: str, name: str, input: Any, key: str, on_cancel: Any) -> NestedRun:
     if on_cancel not in {"cancel", "leave"}:
-        raise ValueError(f"unknown on_cancel {on_cancel!r}")
+        raise ValueError(f"on_cancel must be cancel or leave, not {on_cancel!r}")
     return NestedRun(WorkflowTarget(str(namespace), str(name)), input, str(key), on_cancel)
