@@ -90,7 +90,7 @@ function spaced() {
   return { batcher, batches, finish }
 }
 
-test('spacingMs, items queued under load: the next batch starts later, with what has come', async () => {
+test('spacingMs, items queued under load: the next batch starts later, with all that arrived', async () => {
   const { batcher, batches, finish } = spaced()
   const results = [1, 2, 3, 4].map((item) => batcher.add(item))
   await finish()
@@ -126,7 +126,7 @@ test('spacingMs, a whole batch is queued: no delay', async () => {
   await Promise.all(results)
 })
 
-test('spacingMs, items wait for the next batch: idle only after it', async () => {
+test('spacingMs, items queued for the next batch: idle only after it', async () => {
   const { batcher, batches, finish } = spaced()
   for (const item of [1, 2, 3, 4]) void batcher.add(item)
   let isIdle = false

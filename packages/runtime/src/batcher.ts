@@ -22,10 +22,10 @@
  * - `concurrency`: so many batches in flight. Batches then complete in any order.
  * - `perTick`: items added in one turn of the event loop form one batch although nothing is in
  *   flight. For callers that add many items in a loop, where the first would otherwise go alone.
- * - `spacingMs`: under load a batch waits so long after the one before. Without it a fast operation
- *   makes many small batches while the processors are busy, each with a commit, messages and wake-ups
- *   of three processes. Load means that several items arrived during the operation: a caller alone
- *   never waits.
+ * - `spacingMs`: under load the next batch starts this long after the end of the one before it. Without
+ *   it a fast operation makes many small batches while the processors are busy, each with a commit,
+ *   messages and wake-ups of three processes. Load means that at least MIN_SPACED_ITEMS items are in the
+ *   batch and the queue behind it, so a caller alone never waits.
  * - `maxDelayMs`: the first item waits for others. For writes that are not urgent, such as
  *   heartbeats, where fewer operations matter more than latency.
  *
@@ -41,8 +41,8 @@
  * times the CPU of one among 64 in flight.
  *
  * Rejected.
- * - A timer that fills batches: it delays every item when there is no load (ADR 3). `maxDelayMs` is such a
- *   timer, only for writes that are not urgent.
+ * - A timer that fills every batch: it delays every item when there is no load (ADR 3). `maxDelayMs` is
+ *   such a timer, only for writes that are not urgent.
  * - Retrying a failed batch here: only the operation knows if an item may be sent twice.
  */
 interface PendingItem<Item, Result> {
@@ -65,7 +65,7 @@ export interface BatcherOptions {
 }
 
 const MAX_BATCH_SIZE = 256
-/** Fewer items are no load: two callers would wait for a batch that no third one joins. */
+/** With fewer items there is no load: two callers would wait for a batch that no third one joins. */
 const MIN_SPACED_ITEMS = 4
 
 /** Groups items into batches. `send` answers one result for each item, in order; its rejection rejects them all. */

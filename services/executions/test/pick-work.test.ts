@@ -65,7 +65,7 @@ test('the first entries fit one worker only: another worker gets work behind the
   expect(ids.sort()).toEqual([first[0], behind].sort())
 })
 
-test('estimate says full, and a slot is free: leases', async () => {
+test('full by the estimate, and a slot is free: leases', async () => {
   const { client } = await setup()
   const ids = await queue(client, 'a', 20)
   const of = await requirementIds(client)
@@ -73,7 +73,7 @@ test('estimate says full, and a slot is free: leases', async () => {
   expect(leased).toEqual(ids.slice(0, 1))
 })
 
-test('estimate says free, and the worker is full: leases none, and more are queued', async () => {
+test('free by the estimate, and the worker is full: leases none, and more are queued', async () => {
   const { client } = await setup()
   const w = worker(client)
   await queue(client, 'a', 20)

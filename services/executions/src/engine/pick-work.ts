@@ -19,9 +19,9 @@ export interface PickedWork {
 }
 
 /**
- * Assigns queued work to the offered workers, without locks. A worker under load frees one slot at a time, so only as
- * many entries are read as the free slots need, by the dispatcher's estimate. All of them, at most `limit`,
- * are read if those leave a slot free, or if the estimate is that no slot is free.
+ * Assigns queued work to the offered workers, without locks. A worker under load frees one slot at a time, so
+ * at first only as many entries are read as the slots need that are free by the dispatcher's estimate. All
+ * entries, at most `limit`, are read if the first ones leave a slot free, or if no slot is free by the estimate.
  */
 export async function pickWork(
   db: Db,

@@ -31,8 +31,8 @@
  *                   +------> committed changes <---------------------+
  *                            log cache, row cache, onCommit (wake-ups), then the answers
  *
- * Items that arrive while a batch is in flight form the next one; a single item is never delayed, and
- * under load batches are SPACING_MS apart, because many small ones cost more processor time (ADR 3). Creates
+ * Items that arrive while a batch is in flight form the next one. A single item is never delayed; under
+ * load batches are SPACING_MS apart, because many small ones cost more processor time (ADR 3). Creates
  * have an optimistic path of their own, which inserts the rows and leases those that a dispatcher
  * waits for in the same commit (create.ts, ADR 13); a create whose id exists is left to the
  * pessimistic path, which reads the row and compares the requests. Forks, which copy a log, take the

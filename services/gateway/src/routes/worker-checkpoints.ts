@@ -82,8 +82,9 @@ const CheckpointResult = z
   .meta({ id: 'CheckpointResult' })
 
 /**
- * Checkpoints of several executions in one request, which costs the worker and the gateway about as much as one of
- * them. Each has a result of its own, as if it had been sent alone; a malformed one refuses the request.
+ * Stores checkpoints of several executions, sent in one request, which costs the worker and the gateway about
+ * as much as a single one. Each has a result of its own, as if it had been sent alone; if one is malformed,
+ * the request is refused.
  */
 export const checkpoints = route('post', '/workers/{name}/checkpoints', {
   summary: 'Persist the progress of several claimed executions',
@@ -127,7 +128,7 @@ async function store(
   return execution
 }
 
-/** Refuses malformed ids, and two checkpoints of one execution, whose order would not be certain. */
+/** Refuses malformed ids, and two checkpoints of one execution, whose order would be undefined. */
 function distinct(reports: readonly BatchedReport[]): BatchedReport[] {
   const ids = new Set<string>()
   return reports.map((report, i) => {

@@ -9,9 +9,10 @@ together in the next one (group commit, without a timer):
     checkpoint c  ------------->  queue: b, c
                                   [b, c] in flight  -->  stored, each with a result of its own
 
-One that comes alone is sent at once, in a request of its own. A request that is not answered after
-LATE_S does not hold up the next one: one execution may wait for a lock, or a server may hang. Every
-checkpoint is safe to repeat; its execution repeats it (_delivery.py), nothing here does.
+A checkpoint that comes alone is sent at once, in a request of its own. A request that is not
+answered after LATE_S does not hold up the next one: one execution may wait for a lock, or a server
+may hang. Every checkpoint is safe to repeat; its execution repeats it (_delivery.py), nothing here
+does.
 """
 
 from __future__ import annotations
