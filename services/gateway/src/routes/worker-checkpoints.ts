@@ -63,7 +63,7 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
 
 const BatchedCheckpoint = z
   .object({
-    /** As in the header `X-Svc-Claim-Generation` of a single checkpoint. */
+    /** Equal to the header `X-Svc-Claim-Generation` of a single checkpoint. */
     claim_generation: z.int().min(0),
     checkpoint: Checkpoint,
   })
@@ -72,7 +72,7 @@ const BatchedCheckpoint = z
 const CheckpointResult = z
   .object({
     execution_id: z.string(),
-    /** As the status of a single checkpoint. */
+    /** HTTP status that the checkpoint alone would have. */
     status: z.int(),
     /** State of the execution; absent after a refusal. */
     state: z.string().optional(),
