@@ -32,6 +32,13 @@ Rows = list[Row]
 TURNS = 3
 MEBIBYTE = 1024 * 1024
 STEPS = 10_000
+IMPORTS = (
+    "import windlass",
+    "from windlass import ExecutionContext, task, workflow",
+    "from windlass import ExecutionContext, parallel, sleep, task, workflow",
+    "import asyncio",
+    "import windlass.worker._cli",
+)
 IMPORT = """
 import time
 before = time.process_time()
@@ -104,7 +111,7 @@ def report(row: str, figure: str, value: float) -> None:
 
 
 def report_imports() -> None:
-    for statement in ("import windlass", "import asyncio", "import windlass.worker._cli"):
+    for statement in IMPORTS:
         # The first turn compiles the byte code, so it is the slowest.
         with tempfile.TemporaryDirectory() as folder:
             runs = [import_in_process(statement, folder) for _ in range(TURNS)]

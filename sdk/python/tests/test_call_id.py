@@ -17,7 +17,17 @@ import attrs
 import pytest
 
 from windlass import ExecutionContext, ExecutionEvent
-from windlass._call_id import _full_text, _NotPlain, _PlainText, _text_of_scalars, call_id, call_key
+from windlass._call_id import (
+    _full_text,
+    _NotPlain,
+    _PlainText,
+    _text_of_positional_scalars,
+    _text_of_scalars,
+    call_id,
+    call_key,
+    order_names,
+)
+from windlass._identified import Identified
 
 
 class Colour(Enum):
@@ -154,6 +164,18 @@ def test_fast_text_of_plain_values_is_the_full_text(odd: bool) -> None:
     assert fast > 1000
 
 
+@pytest.mark.parametrize("count", [0, 1, 3, 40])
+def test_parts_of_a_call_are_the_full_text(count: int) -> None:
+    random = Random(count)
+    for _ in range(300):
+        args = [random_value(random, 4, odd=False) for _ in range(count)]
+        names = random.sample(["a", "ab", "z", "é", "A", "_b", "a1"], min(count, 7))
+        by_name = dict(zip(names, args, strict=False))
+        kwargs = {"more": args[:1]} if random.random() < 0.5 else {}
+        parts = _PlainText().parts_of("task", by_name, args, kwargs)
+        assert "".join(parts) == _full_text(["task", by_name, args, kwargs])
+
+
 def test_text_of_scalar_arguments_is_the_full_text() -> None:
     random = Random(13)
     scalars = [None, True, 0, -7, 10**30, 1.5, 1e300, -0.0, "", 'a"b', "日本", "\udc00"]
@@ -167,6 +189,39 @@ def test_text_of_scalar_arguments_is_the_full_text() -> None:
         text = _text_of_scalars("ta\nsk", by_name, args, kwargs)
         assert text == _full_text(["ta\nsk", by_name, args, kwargs])
     assert _text_of_scalars("task", {}, [], {"key": []}) is None
+
+
+def test_text_of_positional_scalars_is_the_full_text() -> None:
+    random = Random(14)
+    scalars = [None, True, 0, -7, 10**30, 1.5, 1e300, -0.0, "", 'a"b', "日本", "\udc00"]
+    keys = ["a", "ab", "z", "é", "A", "_b", "a1"]
+    for _ in range(2000):
+        names = random.sample(keys, random.randrange(6))
+        args = [random.choice(scalars) for _ in names]
+        text = _text_of_positional_scalars("ta\nsk", order_names(names), args)
+        by_name = dict(zip(names, args, strict=True))
+        assert text == _full_text(["ta\nsk", by_name, args, {}])
+    assert _text_of_positional_scalars("task", order_names(["a"]), [[]]) is None
+
+
+class Named(Identified):
+    def __init__(self, id: str) -> None:
+        self.__windlass_id__ = id
+
+
+@pytest.mark.parametrize("odd", [[], [b"x"]])
+def test_objects_with_an_identity_have_the_same_text_in_the_fast_and_the_full_form(
+    odd: list[Any],
+) -> None:
+    calls = [Named('a"é'), [Named("b"), {"c": Named("d")}], *odd]
+    content = ["parallel", {"calls": calls}, calls, {}]
+    full = _full_text(content)
+    assert full.count('{"__id__":"d"}') == 2
+    if odd:
+        with pytest.raises(_NotPlain):
+            _PlainText().of(content, 0)
+    else:
+        assert _PlainText().of(content, 0) == full
 
 
 def test_infinite_number_is_not_plain_and_keeps_its_id() -> None:

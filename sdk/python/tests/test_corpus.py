@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 import sys
-import typing
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -67,4 +66,4 @@ def test_catalog_accepts_exactly_the_options_of_the_sdk(constant: str, names: ty
     text = (ANALYSIS / "src" / "options" / "option-names.ts").read_text()
     match = re.search(rf"const {constant} = `([^`]*)`", text)
     assert match
-    assert sorted(match.group(1).split()) == sorted(typing.get_type_hints(names))
+    assert sorted(match.group(1).split()) == sorted(names.__annotations__)

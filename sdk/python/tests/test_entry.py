@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import Any
 
 import pytest
 
 from windlass._entry import create_entry, event_id
+from windlass._json import canonical_json
 from windlass.domain.state import ExecutionState
 
 
 def test_event_ids_equal_those_of_the_reference_release() -> None:
     entry = event_id("WORKFLOW_SCHEDULED", "w1", "w1", None, "2026-01-02T03:04:05.000006")
     assert entry == "67a95999cfe9837a"
+
+
+@pytest.mark.parametrize("value", [None, 'a"é', {"b": [1, {"a": None}]}, {1: "x", "y": 2}])
+def test_event_id_is_the_hash_of_the_canonical_event(value: Any) -> None:
+    event = {"name": "nä", "source_id": 's"', "time": "2026", "type": "T", "value": value}
+    digest = hashlib.sha256(canonical_json(event).encode()).hexdigest()
+    assert event_id("T", 's"', "nä", value, "2026") == digest[:16]
 
 
 @pytest.mark.parametrize("value", [None, "ä\ud800", {"b": [1, {"a": None}]}, {1: "x", "y": 2}])

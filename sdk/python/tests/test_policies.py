@@ -398,4 +398,4 @@ def test_root_exports_classes_errors_and_version() -> None:
     assert {"Task", "Workflow", "Retry", "Cache", "__version__"} <= set(windlass.__all__)
     assert windlass.__version__.count(".") >= 2
     with pytest.raises(AttributeError, match="no attribute 'missing'"):
-        _ = windlass.missing
+        _ = windlass.missing  # type: ignore[attr-defined]

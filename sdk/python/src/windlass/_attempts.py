@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Generic, Protocol, TypeVar
@@ -28,25 +28,44 @@ class Stored(Protocol):
 
 
 T = TypeVar("T", bound=Stored)
+T_co = TypeVar("T_co", bound=Stored, covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+class Attempted(Protocol[T_co]):
+    """Execution of a call, of which attempts are made."""
+
+    @property
+    def run(self) -> Run: ...
+
+    @property
+    def call(self) -> Call: ...
+
+    async def attempt(self, number: int) -> Any:
+        """Runs one attempt, given its number from 0."""
+
+    async def store(self, value: Any) -> T_co:
+        """Returns a result in the form in which the log holds it."""
+        ...
+
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """Returns a failure in the form in which the log holds it."""
+        ...
+
+    def restore(self, failure: Mapping[str, Any]) -> ExecutionError:
+        """Returns the exception of a recorded failure."""
+        ...
+
+
+@dataclass(slots=True)
 class Attempts(Generic[T]):
     """Attempts of one call.
 
-    `attempt` runs one attempt, given its number from 0; `store` converts its result into the form
-    in which the log holds it; `describe` and `restore` convert failures likewise. `started_at` is
-    the start of the first attempt, in whichever run that was.
+    `started_at` is the start of the first attempt, in whichever run that was.
     """
 
+    execution: Attempted[T]
     policy: Retry
-    run: Run
-    call: Call
     started_at: datetime
-    attempt: Callable[[int], Awaitable[Any]]
-    store: Callable[[Any], Awaitable[T]]
-    restore: Callable[[Mapping[str, Any]], ExecutionError]
-    describe: Callable[[BaseException], dict[str, Any]]
     # True if a time limit runs during the delays, too.
     has_limit: bool = False
 
@@ -58,16 +77,17 @@ class Attempts(Generic[T]):
         exception if its first failure permits no other attempt.
         """
         number, error = 0, None
-        failed = self.run.replay.find_failed_attempt(self.call.id)
+        failed = self.execution.run.replay.find_failed_attempt(self.execution.call.id)
         if failed:
-            number, error = failed.number + 1, self.restore(failed.failure)
+            number, error = failed.number + 1, self.execution.restore(failed.failure)
             if failed.is_last or number >= self.policy.attempts:
                 raise self._exhausted(error)
             delay = self._delay_before(number, error)
-            await self._begin_retry(number, max(0.0, delay - self.run.elapsed_s(failed.time)))
+            elapsed_s = self.execution.run.elapsed_s(failed.time)
+            await self._begin_retry(number, max(0.0, delay - elapsed_s))
         while True:
             try:
-                value = await self.attempt(number)
+                value = await self.execution.attempt(number)
             except (ApprovalRejected, RequestRefusedError):
                 raise
             except Exception as failure:
@@ -75,7 +95,7 @@ class Attempts(Generic[T]):
                 number += 1
                 await self._begin_retry(number, wait)
                 continue
-            result = await self.store(value)
+            result = await self.execution.store(value)
             if number:
                 output = {**self._describe(number), "output": result.form}
                 self._record(E.TASK_RETRY_COMPLETED, output)
@@ -86,9 +106,9 @@ class Attempts(Generic[T]):
         permitted = self.policy.permits(failure)
         if self.policy.attempts == 1 or not (permitted or number):
             raise failure
-        record = {**self._describe(number), "failure": self.describe(failure)}
+        record = {**self._describe(number), "failure": self.execution.describe(failure)}
         delay = self._delay_before(number + 1, failure)
-        elapsed_s = self.run.elapsed_s(self.started_at) + delay
+        elapsed_s = self.execution.run.elapsed_s(self.started_at) + delay
         has_next = permitted and self.policy.permits_start_after(elapsed_s)
         # The counters do not show this, and a later run could not know it.
         self._record(E.TASK_RETRY_FAILED, record if has_next else {**record, "final": True})
@@ -97,8 +117,9 @@ class Attempts(Generic[T]):
         return delay
 
     async def _begin_retry(self, number: int, delay_s: float) -> None:
-        await self.run.parking.delay_task(delay_s, has_limit=self.has_limit)
-        await self.run.await_threads(self.call.id)
+        run, call = self.execution.run, self.execution.call
+        await run.parking.delay_task(delay_s, has_limit=self.has_limit)
+        await run.await_threads(call.id)
         self._record(E.TASK_RETRY_STARTED, self._describe(number))
 
     def _delay_before(self, number: int, error: Exception) -> float:
@@ -106,7 +127,7 @@ class Attempts(Generic[T]):
         return max(self._policy_delay(number), required)
 
     def _policy_delay(self, number: int) -> float:
-        key = f"{self.run.context.execution_id}:{self.call.id}"
+        key = f"{self.execution.run.context.execution_id}:{self.execution.call.id}"
         return self.policy.delay_before(number, key)
 
     def _exhausted(self, error: Exception) -> RetryError:
@@ -124,4 +145,5 @@ class Attempts(Generic[T]):
         return record if number else {**record, "original_attempt": True}
 
     def _record(self, type: E, value: Any) -> None:
-        self.run.record_task(type, self.call.id, self.call.name, value)
+        call = self.execution.call
+        self.execution.run.record_task(type, call.id, call.name, value)

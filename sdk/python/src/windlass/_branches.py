@@ -7,31 +7,72 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from windlass._run import current_scope, require_scope
 from windlass._task_call import TaskCall
 from windlass.errors import PauseRequested
 
+A = TypeVar("A")
+R = TypeVar("R")
+
 Branch = asyncio.Future[Any]
 
 
-def start_branches(calls: Sequence[Awaitable[Any]], limit: int) -> list[Branch]:
-    """Starts all calls concurrently, at most `limit` at a time."""
-    slots = asyncio.Semaphore(limit)
-    branches: list[Branch] = [
-        asyncio.ensure_future(_branch(call, n, slots)) for n, call in enumerate(calls)
-    ]
-    for branch, call in zip(branches, calls, strict=True):
-        # Reads the exception of each branch, or asyncio would warn about unretrieved exceptions.
-        # Further failures are recorded in the log.
-        branch.add_done_callback(_error)
-        # A branch that ends before its turn has not awaited its call, which is no mistake then.
-        branch.add_done_callback(partial(_close, call))
+def start_branches(
+    calls: Sequence[Awaitable[Any]],
+    limit: int,
+    on_end: Callable[[Branch], object] | None = None,
+) -> list[Branch]:
+    """Starts all calls concurrently, at most `limit` at a time.
+
+    `on_end` is called at the end of each branch.
+    """
+    loop = asyncio.get_running_loop()
+    slots = asyncio.Semaphore(limit) if limit < len(calls) else None
+    on_end = on_end or _error
+    branches: list[Branch] = []
+    for number, call in enumerate(calls):
+        if isinstance(call, TaskCall) and call.is_recorded:
+            branch = _end_recorded(loop, call)
+            on_end(branch)
+        else:
+            branch = _start(loop, call, number, slots)
+            # Reads the exception of each branch, or asyncio would warn about unretrieved
+            # exceptions. Further failures are recorded in the log.
+            branch.add_done_callback(on_end)
+        branches.append(branch)
     return branches
+
+
+def _end_recorded(loop: asyncio.AbstractEventLoop, call: TaskCall[Any]) -> Branch:
+    """Returns the branch of a call whose outcome is in the log.
+
+    It needs no asyncio task, which takes longer than all of the rest.
+    """
+    branch = loop.create_future()
+    try:
+        branch.set_result(call.read_recorded())
+    except Exception as error:
+        branch.set_exception(error)
+    return branch
+
+
+def _start(
+    loop: asyncio.AbstractEventLoop,
+    call: Awaitable[Any],
+    number: int,
+    slots: asyncio.Semaphore | None,
+) -> Branch:
+    if isinstance(call, TaskCall) and slots is None:
+        return loop.create_task(call.begin())
+    branch = loop.create_task(_branch(call, number, slots))
+    # A branch that ends before its turn has not awaited its call, which is no mistake then.
+    branch.add_done_callback(partial(_close, call))
+    return branch
 
 
 async def cancel_branches(branches: Sequence[Branch]) -> None:
@@ -49,8 +90,9 @@ async def run_branches(calls: Sequence[Awaitable[Any]], limit: int | None = None
     The first failure is raised at once; the other branches continue to run. A pause is raised only
     after all other branches have ended, so that their results are recorded first.
     """
-    branches = start_branches(calls, limit or max(1, len(calls)))
-    await _await_branches(branches, asyncio.FIRST_EXCEPTION)
+    end = _End(len(calls), stops_at_failure=True)
+    branches = start_branches(calls, limit or max(1, len(calls)), end.on_end)
+    await end.wait(branches)
     # Failures take precedence over pauses: a failed workflow must not be paused first.
     errors = [error for branch in branches if branch.done() and (error := _error(branch))]
     for error in sorted(errors, key=lambda error: isinstance(error, PauseRequested)):
@@ -65,12 +107,25 @@ async def settle_branches(
 
     Raises a pause if a branch has paused.
     """
-    branches = start_branches(calls, limit or max(1, len(calls)))
-    await _await_branches(branches, asyncio.ALL_COMPLETED)
+    end = _End(len(calls), stops_at_failure=False)
+    branches = start_branches(calls, limit or max(1, len(calls)), end.on_end)
+    await end.wait(branches)
     for branch in branches:
         if isinstance(error := _error(branch), PauseRequested):
             raise error
     return branches
+
+
+async def map_items(
+    task: Callable[[A], Awaitable[R]], items: Iterable[A], limit: int | None
+) -> list[R]:
+    """Calls a task once per item, concurrently; returns the results in item order."""
+    check_limit(limit)
+    calls = [task(item) for item in items]
+    try:
+        return await run_branches(calls, limit)
+    finally:
+        close_unawaited(calls)
 
 
 def check_limit(limit: int | None) -> None:
@@ -97,26 +152,49 @@ def close_unawaited(calls: Sequence[Any]) -> None:
             call.close()
 
 
-async def _await_branches(branches: Sequence[Branch], until: str) -> None:
-    """Waits until all branches have ended or, if so asked, one has failed."""
-    pending = set(branches)
-    try:
-        while pending:
-            done, pending = await asyncio.wait(pending, return_when=until)
-            failed = [error for error in map(_error, done) if error]
-            if failed and not all(isinstance(error, PauseRequested) for error in failed):
-                return
-    except asyncio.CancelledError:
-        await cancel_branches(branches)
-        raise
+class _End:
+    """End of several branches: of the last one or, with `stops_at_failure`, the first failure.
+
+    A pause is no failure. As `asyncio.wait`, with one callback for each branch.
+    """
+
+    def __init__(self, count: int, *, stops_at_failure: bool) -> None:
+        self._left = count
+        self._stops_at_failure = stops_at_failure
+        self._reached = asyncio.get_running_loop().create_future()
+        self._reach_if(not count)
+
+    def on_end(self, branch: Branch) -> None:
+        """Is called at the end of each branch."""
+        self._left -= 1
+        error = None if branch.cancelled() else branch.exception()
+        is_failure = error is not None and not isinstance(error, PauseRequested)
+        self._reach_if(not self._left or (is_failure and self._stops_at_failure))
+
+    async def wait(self, branches: Sequence[Branch]) -> None:
+        """Waits for the end. If it is cancelled, so are the branches."""
+        try:
+            if self._reached.done() and self._left:
+                # The others begin, as they did in the run in which this failure was recorded.
+                await asyncio.sleep(0)
+            await self._reached
+        except asyncio.CancelledError:
+            await cancel_branches(branches)
+            raise
+
+    def _reach_if(self, is_reached: bool) -> None:
+        if is_reached and not self._reached.done():
+            self._reached.set_result(None)
 
 
-async def _branch(call: Awaitable[Any], number: int, slots: asyncio.Semaphore) -> Any:
+async def _branch(call: Awaitable[Any], number: int, slots: asyncio.Semaphore | None) -> Any:
     if not isinstance(call, TaskCall):
         # A branch counts its calls in a scope of its own. In a shared scope, equal calls of
         # concurrent branches could exchange their ids between runs.
         scope = require_scope()
         current_scope.set(replace(scope, path=f"{scope.path}[{number}]"))
+    if slots is None:
+        return await call
     async with slots:
         return await call
 

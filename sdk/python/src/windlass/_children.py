@@ -7,6 +7,7 @@ import logging
 from collections.abc import Coroutine, Generator
 from typing import Any
 
+from windlass._child_tasks import ChildTasks
 from windlass._run import current_scope
 
 log = logging.getLogger("windlass.run")
@@ -25,16 +26,15 @@ def track_children(
     scope = current_scope.get() if context is None else context.get(current_scope)
     if scope is not None:
         scope.run.children.add(task)
-        task.add_done_callback(scope.run.children.discard)
         for branches in scope.branches:
             branches.add(task)
             task.add_done_callback(branches.discard)
     return task
 
 
-async def await_children(children: set[asyncio.Task[Any]]) -> None:
+async def await_children(children: ChildTasks) -> None:
     """Cancels the remaining tasks of a run and waits CLEANUP_TIMEOUT_S for them to end."""
-    remaining = children - {asyncio.current_task()}
+    remaining = children.find_running() - {asyncio.current_task()}
     for task in remaining:
         task.cancel()
     if remaining:

@@ -24,15 +24,20 @@ class Decoder:
         unknown = annotation is inspect.Parameter.empty
         self._type = Any if unknown else adapt(annotation)
 
-    def __call__(self, value: Any, what: str) -> Any:
-        """Returns the decoded value. Raises ValueMismatchError, which names `what` and place."""
-        if self._type is Any:
+    def __call__(self, value: Any, what: str, of: str = "") -> Any:
+        """Returns the decoded value.
+
+        Raises ValueMismatchError, which names the place and, by the texts `what` and `of`, the
+        value.
+        """
+        kind = self._type
+        if kind is Any or (type(value) is kind and kind in _SCALARS):
             return value
         try:
             return convert(value, self._type)
         except msgspec.ValidationError as error:
             raise ValueMismatchError(
-                message=f"{what} does not fit its annotation: {_join_places(str(error))}"
+                message=f"{what}{of} does not fit its annotation: {_join_places(str(error))}"
             ) from None
 
 
@@ -72,4 +77,6 @@ def _join_places(message: str) -> str:
     return f"{text} - at `${''.join(places)}`" if places else text
 
 
+# Their values need no conversion under the annotation of their own type.
+_SCALARS = {str, int, float, bool}
 _PLACE = re.compile(r" - at `\$([^`]*)`$")

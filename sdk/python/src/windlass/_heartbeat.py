@@ -50,7 +50,13 @@ class HeartbeatMonitor:
     """Heartbeats of one attempt."""
 
     def __init__(
-        self, run: Run, call: Call, timeout_s: float, *, is_sensitive: bool = False
+        self,
+        run: Run,
+        call: Call,
+        attempt: Attempt,
+        timeout_s: float,
+        *,
+        is_sensitive: bool = False,
     ) -> None:
         self._is_sensitive = is_sensitive
         self._run = run
@@ -59,22 +65,19 @@ class HeartbeatMonitor:
         self._loop = asyncio.get_running_loop()
         self._thread = threading.get_ident()
         self._limit: asyncio.Timeout | None = None
-        self._is_watching = False
+        self._has_ended = False
         self._unrecorded: Any = None
         self._recorded_at = -RECORD_INTERVAL_S
-
-    async def watch(self, attempt: Attempt, body: Callable[[], Awaitable[T]]) -> T:
-        """Runs the body. Raises ExecutionTimeoutError if its heartbeats stop."""
         attempt.heartbeat = self._beat_threadsafe
-        attempt.heartbeat_details = self._run.replay.find_heartbeat(self._call.id)
-        self._is_watching = True
-        try:
-            return await (self._within_limit(body) if self._timeout_s else body())
-        finally:
-            self._is_watching = False
-            self._record()
+        attempt.heartbeat_details = run.replay.find_heartbeat(call.id)
 
-    async def _within_limit(self, body: Callable[[], Awaitable[T]]) -> T:
+    def end(self) -> None:
+        """Is called at the end of the attempt: records the last details."""
+        self._has_ended = True
+        self._record()
+
+    async def run_within_limit(self, body: Callable[[], Awaitable[T]]) -> T:
+        """Runs the body. Raises ExecutionTimeoutError if its heartbeats stop."""
         self._limit = limit = asyncio.timeout(self._timeout_s)
         try:
             async with limit:
@@ -92,7 +95,7 @@ class HeartbeatMonitor:
             self._loop.call_soon_threadsafe(self._beat, details)
 
     def _beat(self, details: Any) -> None:
-        if not self._is_watching or self._run.is_closed:
+        if self._has_ended or self._run.is_closed:
             return
         now = self._loop.time()
         if self._limit is not None and not self._limit.expired():

@@ -92,10 +92,10 @@ def _refuse_second_run(run: Run) -> None:
 
 def _close_unawaited(run: Run) -> UnawaitedCallError | None:
     """Closes the calls that were never awaited; returns the error that names the first one."""
-    unawaited = list(run.unawaited.items())
-    for _, (call, _place) in unawaited:
+    unawaited = list(run.unawaited.values())
+    for call in unawaited:
         call.close()
-    return UnawaitedCallError(unawaited[0][0], unawaited[0][1][1]) if unawaited else None
+    return UnawaitedCallError(str(unawaited[0]), unawaited[0].place) if unawaited else None
 
 
 def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionState]:

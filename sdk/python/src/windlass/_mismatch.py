@@ -49,6 +49,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Protocol
 
+from windlass._child_tasks import ChildTasks
 from windlass._narrow import is_object
 from windlass._recorded_calls import RecordedCall, hash_scope, list_recorded_calls, scope_of
 from windlass._replay import Replay
@@ -60,7 +61,6 @@ from windlass.errors import ExecutionStopped, NondeterminismError, PauseRequeste
 log = logging.getLogger("windlass.run")
 
 PAUSE_NAME = "nondeterminism"
-MODES = ("pause", "fail", "continue")
 SETTLE_S = 2.0
 
 # Tasks around other calls: their ids change with the calls inside, so they explain nothing.
@@ -74,7 +74,7 @@ class GuardedRun(Recorder, Protocol):
     replay: Replay
     version: int | None
     is_transient: bool
-    children: set[asyncio.Task[Any]]
+    children: ChildTasks
 
     @property
     def is_cancelled(self) -> bool:
@@ -91,7 +91,7 @@ class MismatchGuard:
         self._run = run
         calls = list_recorded_calls(run.context.events) if not run.is_transient else []
         # Scopes of the calls in the log, by id.
-        self._recorded = {call.id: scope_of(call.id) for call in calls}
+        self._recorded = {call.id: call.scope for call in calls}
         self._unrequested: dict[str, dict[str, RecordedCall]] = {}
         # Calls that the log lacks, by id, with the place of their creation, until they run.
         self._new: dict[str, str] = {}
@@ -100,7 +100,7 @@ class MismatchGuard:
         self._matched: dict[str, asyncio.Event] = {}
         self._progress_at = 0.0
         for call in calls:
-            self._unrequested.setdefault(self._recorded[call.id], {})[call.id] = call
+            self._unrequested.setdefault(call.scope, {})[call.id] = call
         for event in run.context.events if calls else ():
             if event.type == E.TASK_STARTED and event.source_id.startswith(f"{PAUSE_NAME}:"):
                 self._apply_decision(event.source_id, event.value)
@@ -175,7 +175,7 @@ class MismatchGuard:
         return self.mode != "continue" and not self._run.is_cancelled
 
     def _is_concurrent(self) -> bool:
-        return any(not task.done() for task in self._run.children)
+        return bool(self._run.children.find_running())
 
     async def _hold(self, call_id: str, scope: str) -> None:
         """Waits until the scope has no unrequested calls, or none is to be expected any more."""

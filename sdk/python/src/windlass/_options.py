@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import lru_cache
-from typing import Any, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from windlass._option_checks import (
     check_count,
@@ -18,7 +18,9 @@ from windlass._option_checks import (
     to_seconds,
 )
 from windlass._policies import Cache, Retry
-from windlass.output_storage import OutputStorage
+
+if TYPE_CHECKING:
+    from windlass.output_storage import OutputStorage
 
 _DURABILITIES = {"durable", "strict"}
 
@@ -168,6 +170,11 @@ class TaskOptions:
         elif single:
             changed = {"retry": None, **changed}
         return replace(self, **changed)
+
+    @property
+    def has_injected(self) -> bool:
+        """True if the function gets arguments that its callers do not pass."""
+        return bool(self.secret_requests or self.config_requests or self.metadata)
 
     @property
     def retry_policy(self) -> Retry:

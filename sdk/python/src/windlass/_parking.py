@@ -159,17 +159,19 @@ class Parking:
         self._after_s, self._on_park, self._on_waiting = after_s, on_park, on_waiting
         self._claimed = self._server_time(), asyncio.get_running_loop().time()
 
-    @contextmanager
-    def busy(self, func: Callable[..., Any], *, has_limit: bool) -> Generator[None, None, None]:
-        """Counts a task while it runs, unless its function only awaits and has no time limit."""
+    def begin_task(self, func: Callable[..., Any], *, has_limit: bool) -> bool:
+        """Counts a task, unless its function only awaits and has no time limit.
+
+        Returns true if `end_task` must be called at its end.
+        """
         if not has_limit and getattr(func, "__windlass_only_awaits__", False):
-            yield
-            return
+            return False
         self._add_busy(1)
-        try:
-            yield
-        finally:
-            self._add_busy(-1)
+        return True
+
+    def end_task(self) -> None:
+        """Counts a task no longer."""
+        self._add_busy(-1)
 
     async def sleep(self, delay_s: float) -> None:
         """Waits so many seconds."""

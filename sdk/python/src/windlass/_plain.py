@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 from uuid import UUID
 
+from windlass._identified import Identified
 from windlass._narrow import class_of, is_object
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import describe_error
@@ -58,6 +59,8 @@ def to_json_form(value: Any) -> Any:
 
 def to_display_form(value: Any) -> Any:
     """Converts a value as `to_json_form`, or to a text that shows it. For arguments in the log."""
+    if isinstance(value, Identified):
+        return value.__windlass_id__
     if inspect.isroutine(value) or isinstance(value, type):
         return value.__name__
     if inspect.iscoroutine(value):

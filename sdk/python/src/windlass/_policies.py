@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -82,6 +81,8 @@ class Retry:
             delay = longest if delay else 0.0
         if not self.jitter:
             return delay
+        import hashlib
+
         digest = hashlib.sha256(f"{key}:{number}".encode()).digest()
         fraction = int.from_bytes(digest[:8], "big") / 2**64
         return delay * (1 + self.jitter * (2 * fraction - 1))

@@ -12,14 +12,19 @@ from windlass.domain.events import ExecutionEvent
 _CALL_ID = re.compile(r".*_[0-9a-f]{16}(?:@([0-9a-f]{12}))?(?:#\d+)?", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RecordedCall:
-    """Call in a log; `step` is its position among the calls, from 1, and `time` its first event."""
+    """Call in a log.
+
+    `step` is its position among the calls, from 1, `time` that of its first event, and `scope` the
+    hash of the path of its scope, empty for the body of the workflow.
+    """
 
     id: str
     name: str
     step: int
     time: str
+    scope: str
 
 
 def list_recorded_calls(events: Iterable[ExecutionEvent]) -> list[RecordedCall]:
@@ -29,8 +34,9 @@ def list_recorded_calls(events: Iterable[ExecutionEvent]) -> list[RecordedCall]:
         call_id = event.source_id
         if not event.type.startswith("TASK_") or call_id in calls:
             continue
-        if _CALL_ID.fullmatch(call_id):
-            calls[call_id] = RecordedCall(call_id, event.name, len(calls) + 1, event.time)
+        if match := _CALL_ID.fullmatch(call_id):
+            step = len(calls) + 1
+            calls[call_id] = RecordedCall(call_id, event.name, step, event.time, match[1] or "")
     return list(calls.values())
 
 

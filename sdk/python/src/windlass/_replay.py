@@ -118,8 +118,11 @@ from windlass.output_storage import parse_reference
 # Member of a TASK_STARTED that records a heartbeat; no argument has this name.
 HEARTBEAT = "~heartbeat"
 
+# Text, which is compared in a fraction of the time of a member of an enum.
+_STARTED, _COMPLETED = E.TASK_STARTED.value, E.TASK_COMPLETED.value
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(slots=True)
 class Completed:
     """Call that returned; `value` is plain or a storage reference, as in the log."""
 
@@ -163,7 +166,9 @@ class Replay:
         # Number of claims, the current one included; 0 without a server.
         self.claims = 0
         self.resume: Resume | None = None
-        self._outcomes: dict[str, Completed | Failed] = {}
+        # Values, not objects with them: the garbage collector visits each object of a long log.
+        self._completed: dict[str, Any] = {}
+        self._failed: dict[str, Failed] = {}
         self._results: dict[str, Any] = {}
         self._attempts: dict[str, FailedAttempt] = {}
         self._heartbeats: dict[str, Any] = {}
@@ -179,7 +184,13 @@ class Replay:
 
     def find_outcome(self, call_id: str) -> Completed | Failed | None:
         """Returns the recorded outcome of a call, or None."""
-        return self._outcomes.get(call_id)
+        if call_id in self._completed:
+            return Completed(self._completed[call_id])
+        return self._failed.get(call_id)
+
+    def has_outcome(self, call_id: str) -> bool:
+        """Returns true if the log has an outcome of a call."""
+        return call_id in self._completed or call_id in self._failed
 
     def find_result(self, call_id: str) -> Completed | None:
         """Returns the result of a retry or fallback whose TASK_COMPLETED is missing, or None."""
@@ -199,22 +210,30 @@ class Replay:
 
     def find_plain(self, call_id: str) -> Any:
         """Returns the recorded result of a call as JSON, or None."""
-        outcome = self._outcomes.get(call_id)
-        if not isinstance(outcome, Completed):
-            return None
-        reference = parse_reference(outcome.value)
-        return reference.metadata.get("value") if reference else outcome.value
+        value = self._completed.get(call_id)
+        reference = parse_reference(value)
+        return reference.metadata.get("value") if reference else value
 
     def find_first_time(self, type: str, call_id: str) -> str | None:
         """Returns the time of the first event of a type of a call, or None."""
         return self._times.get((type, call_id))
 
     def _apply(self, event: ExecutionEvent) -> None:
-        self._times.setdefault((event.type, event.source_id), event.time)
-        if event.type.startswith("TASK_"):
-            self._apply_task(event.type, event.source_id, event.value, event.time)
+        kind, call_id = event.type, event.source_id
+        self._times.setdefault((kind, call_id), event.time)
+        # Nearly all events are of these two types.
+        if kind == _COMPLETED:
+            self._failed.pop(call_id, None)
+            self._completed[call_id] = event.value
+            if self.resume and self.resume.call_id == call_id:
+                self.resume = None
+        elif kind == _STARTED:
+            if is_object(event.value) and HEARTBEAT in event.value:
+                self._heartbeats[call_id] = event.value[HEARTBEAT]
+        elif kind.startswith("TASK_"):
+            self._apply_task(kind, call_id, event.value, event.time)
         else:
-            self._apply_workflow(event.type, event.value)
+            self._apply_workflow(kind, event.value)
 
     def _apply_workflow(self, type: str, value: Any) -> None:
         match type:
@@ -238,14 +257,9 @@ class Replay:
 
     def _apply_task(self, type: str, call_id: str, value: Any, time: str) -> None:
         match type:
-            case E.TASK_STARTED if is_object(value) and HEARTBEAT in value:
-                self._heartbeats[call_id] = value[HEARTBEAT]
-            case E.TASK_COMPLETED:
-                self._outcomes[call_id] = Completed(value)
-                if self.resume and self.resume.call_id == call_id:
-                    self.resume = None
             case E.TASK_FAILED | E.TASK_FALLBACK_FAILED:
-                self._outcomes[call_id] = _to_failed(value)
+                self._completed.pop(call_id, None)
+                self._failed[call_id] = _to_failed(value)
             case E.TASK_PAUSED:
                 self._pauses[str(value)] = call_id
             case E.TASK_RESUMED if self.resume and self.resume.call_id == call_id:

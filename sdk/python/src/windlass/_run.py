@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Iterable
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+from windlass._child_tasks import ChildTasks
 from windlass._entry import Entry, create_entry
 from windlass._environment import Environment
 from windlass._mismatch import MismatchGuard
@@ -44,6 +45,18 @@ class OutputCapture(Protocol):
         """Captures printed text whose line was not ended."""
 
 
+class UnawaitedCall(Protocol):
+    """Call of a task that nothing awaits yet."""
+
+    @property
+    def place(self) -> str:
+        """File and line of its creation."""
+        ...
+
+    def close(self) -> None:
+        """Ends it; otherwise Python would warn."""
+
+
 class Run:
     """One pass over a workflow's body, from its claim until it is settled or loses its claim."""
 
@@ -73,14 +86,14 @@ class Run:
         self.is_strict = False
         # Time (UTC) at which the workflow's timeout ends.
         self.deadline: datetime | None = None
-        self.children: set[asyncio.Task[Any]] = set()
+        self.children = ChildTasks()
         self._journal = journal
         self._is_closed = False
         self._is_cancelled = False
         self._has_recorded = False
         self._calls: dict[str, int] = {}
-        # Calls that were created and not awaited yet, by id, with the place of their creation.
-        self.unawaited: dict[str, tuple[Coroutine[Any, Any, Any], str]] = {}
+        # Calls that were created and not awaited yet, by id.
+        self.unawaited: dict[str, UnawaitedCall] = {}
         self._threads: dict[str, set[asyncio.Future[Any]]] = {}
         self._unrecorded_resume = self.replay.resume
         self._source = f"{context.workflow_name}_{context.execution_id}"
@@ -211,7 +224,8 @@ class Run:
         now = self.environment.clock()
         entry = create_entry(type, source_id, name, value, state, value_text=value_text, time=now)
         self._has_recorded = True
-        self._record_resumed()
+        if self._unrecorded_resume is not None:
+            self._record_resumed()
         self._append(entry)
 
     def _record_resumed(self) -> None:
@@ -248,7 +262,8 @@ class Attempt:
     heartbeat_details: Any = None
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, although nothing changes it: each task creates one, in half the time.
+@dataclass(slots=True)
 class Scope:
     """Position of running code in a run: the run, the scope's path, and the current task.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from string import Formatter
 from typing import Any
 
 from windlass._options import TaskOptions
@@ -47,6 +46,8 @@ def _check_process(func: Callable[..., Any], label: str) -> None:
 
 def _check_template(option: str, template: str, signature: inspect.Signature) -> None:
     """Refuses a template whose fields are not parameters of the function."""
+    from string import Formatter
+
     try:
         fields = [field for _, field, _, _ in Formatter().parse(template) if field is not None]
     except ValueError as error:

@@ -20,7 +20,7 @@ from windlass._attempts import Attempts
 from windlass._body import run_body
 from windlass._cache import CacheKey
 from windlass._code_hash import code_hash
-from windlass._entry import check_size
+from windlass._entry import MAX_EVENT_BYTES
 from windlass._failures import describe_failure, describe_without_values, restore_failure
 from windlass._heartbeat import HeartbeatMonitor
 from windlass._json import encode, encode_for_display, loads
@@ -29,7 +29,7 @@ from windlass._options import TaskMetadata, TaskOptions
 from windlass._policies import Cache
 from windlass._replay import Failed
 from windlass._run import Attempt, Run, Scope, require_scope
-from windlass._task_call import Call
+from windlass._task_call import Call, ResultDecoder
 from windlass._trace import Attributes
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import (
@@ -38,12 +38,14 @@ from windlass.errors import (
     ExecutionTimeoutError,
     RequestRefusedError,
     TaskAuthorizationError,
+    ValueTooLargeError,
 )
 from windlass.output_storage import (
     InlineOutputStorage,
     OutputStorage,
     OutputStorageReference,
     inline_result,
+    is_inline,
     parse_reference,
 )
 
@@ -61,7 +63,7 @@ _COMPOSITES = {
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class TaskExecution:
     """Executes one call of a task.
 
@@ -71,17 +73,37 @@ class TaskExecution:
 
     func: Callable[..., Any]
     options: TaskOptions
-    decode: Callable[[Any], Any]
+    decoder: ResultDecoder
     task_name: str
     run: Run
     call: Call
     # True for `parallel`, whose branches run again in later runs of a saga.
     belongs_to_saga: bool = False
+    # End of `total_timeout` (UTC), once the task has started.
+    deadline: datetime | None = None
+
+    @property
+    def is_recorded(self) -> bool:
+        """True if the log has the outcome, and nothing else is needed to return it."""
+        return self.options.output_storage is None and self.run.replay.has_outcome(self.call.id)
+
+    def decode(self, value: Any) -> Any:
+        """Returns the recorded result as the workflow gets it."""
+        return self.decoder.decode(self.call, value)
+
+    def read_recorded(self) -> Any:
+        """Returns or raises the outcome, if `is_recorded`."""
+        recorded = self.run.replay.find_outcome(self.call.id)
+        assert recorded is not None
+        if isinstance(recorded, Failed):
+            raise self.restore(recorded.failure)
+        return self._read(recorded.value)
 
     async def execute(self) -> Any:
         """Returns or raises the recorded outcome if there is one; otherwise runs the task."""
-        is_known = self.run.replay.find_outcome(self.call.id) and not self.options.output_storage
-        if is_known or self.run.guard.is_idle:
+        if self.is_recorded:
+            return self.read_recorded()
+        if self.run.guard.is_idle:
             return await self._execute()
         async with self.run.guard.entering(self.call.id):
             return await self._execute()
@@ -94,7 +116,7 @@ class TaskExecution:
                 return await self._execute_unrecorded()
             self._record(E.TASK_COMPLETED, recorded.value)
         if isinstance(recorded, Failed):
-            raise self._restore(recorded.failure)
+            raise self.restore(recorded.failure)
         return await self._load(recorded.value)
 
     async def _execute_unrecorded(self) -> Any:
@@ -103,14 +125,20 @@ class TaskExecution:
             await hold(self.call.id)
         options = self.options
         has_limit = bool(options.timeout or options.total_timeout or options.heartbeat_timeout)
-        with self.run.parking.busy(self.func, has_limit=has_limit):
+        parking = self.run.parking
+        is_busy = parking.begin_task(self.func, has_limit=has_limit)
+        try:
             return await self._run_to_outcome()
+        finally:
+            if is_busy:
+                parking.end_task()
 
     async def _run_to_outcome(self) -> Any:
         try:
             if not self.options.auth_exempt:
                 await self.run.services.authorize_task(self.task_name)
-            await await_approval(self.options, self.run, self.call, self.task_name, 0)
+            if self.options.requires_approval:
+                await await_approval(self.options, self.run, self.call, self.task_name, 0)
             await self.run.wait_for_capacity()
             await self._wait_if_strict()
             started_at = self.run.find_start(E.TASK_STARTED, self.call.id)
@@ -136,20 +164,10 @@ class TaskExecution:
 
     async def _execute_attempts(self, started_at: datetime) -> Result:
         total_s = self.options.total_timeout
-        deadline = started_at + timedelta(seconds=total_s) if total_s else None
-        attempts: Attempts[Result] = Attempts(
-            policy=self.options.retry_policy,
-            run=self.run,
-            call=self.call,
-            started_at=started_at,
-            attempt=partial(self._attempt, deadline),
-            store=self._store,
-            restore=self._restore,
-            describe=self._describe,
-            has_limit=total_s > 0,
-        )
+        attempts = Attempts(self, self.options.retry_policy, started_at, has_limit=total_s > 0)
         if not total_s:
             return await attempts.execute()
+        self.deadline = started_at + timedelta(seconds=total_s)
         limit = asyncio.timeout(max(0.0, total_s - self.run.elapsed_s(started_at)))
         try:
             async with limit:
@@ -160,18 +178,19 @@ class TaskExecution:
                 raise ExecutionTimeoutError(total_s, message) from None
             raise
 
-    async def _attempt(self, deadline: datetime | None, number: int) -> Any:
+    async def attempt(self, number: int) -> Any:
+        """Runs one attempt, given its number from 0."""
         trace = self.run.trace
         if trace is None:
-            return await self._run_attempt(deadline, number)
+            return await self._run_attempt(number)
         attributes: Attributes = {"windlass.call_id": self.call.id, "windlass.attempt": number + 1}
         with trace.span(f"task {self.task_name}", attributes):
-            return await self._run_attempt(deadline, number)
+            return await self._run_attempt(number)
 
-    async def _run_attempt(self, deadline: datetime | None, number: int) -> Any:
+    async def _run_attempt(self, number: int) -> Any:
         if number:
             await await_approval(self.options, self.run, self.call, self.task_name, number)
-        attempt = Attempt(number, deadline)
+        attempt = Attempt(number, self.deadline)
         if not self.options.cache:
             return await self._run_function(attempt)
         policy = self.options.cache if isinstance(self.options.cache, Cache) else Cache()
@@ -187,16 +206,18 @@ class TaskExecution:
     async def _run_function(self, attempt: Attempt) -> Any:
         number = attempt.number
         path = f"{self.call.id}~retry{number}" if number else self.call.id
-        injected = await self._resolve_injected()
+        injected = await self._resolve_injected() if self.options.has_injected else None
+        timeout_s = self.options.heartbeat_timeout
         monitor = HeartbeatMonitor(
-            self.run,
-            self.call,
-            self.options.heartbeat_timeout,
-            is_sensitive=self.options.sensitive,
+            self.run, self.call, attempt, timeout_s, is_sensitive=self.options.sensitive
         )
-        return await monitor.watch(
-            attempt, partial(self._run_body, self.func, path, attempt, injected)
-        )
+        try:
+            if timeout_s:
+                body = partial(self._run_body, self.func, path, attempt, injected)
+                return await monitor.run_within_limit(body)
+            return await self._run_body(self.func, path, attempt, injected)
+        finally:
+            monitor.end()
 
     def _cache_key(self, policy: Cache) -> CacheKey:
         context, call = self.run.context, self.call.key
@@ -220,35 +241,35 @@ class TaskExecution:
         if options.fallback:
             return await self._run_fallback(options.fallback, error)
         if options.rollback:
-            self._record_arguments(E.TASK_ROLLBACK_STARTED, failure=self._describe(error))
+            self._record_arguments(E.TASK_ROLLBACK_STARTED, failure=self.describe(error))
             try:
                 output = await self._run_body(
                     options.rollback, f"{self.call.id}~rollback", Attempt()
                 )
-                rolled_back = await self._store(output, decode=False)
+                rolled_back = await self.store(output, decode=False)
                 self._record(E.TASK_ROLLBACK_COMPLETED, rolled_back.form)
             except Exception as failure:
-                self._record(E.TASK_ROLLBACK_FAILED, self._describe(failure))
+                self._record(E.TASK_ROLLBACK_FAILED, self.describe(failure))
                 error = failure
         restored = self._record_failure(error)
         raise restored from restored.__cause__
 
     async def _run_fallback(self, fallback: Callable[..., Any], error: Exception) -> Any:
-        self._record_arguments(E.TASK_FALLBACK_STARTED, failure=self._describe(error))
+        self._record_arguments(E.TASK_FALLBACK_STARTED, failure=self.describe(error))
         try:
             value = await self._run_body(fallback, f"{self.call.id}~fallback", Attempt())
-            result = await self._store(value)
+            result = await self.store(value)
         except Exception as failure:
-            described = self._describe(failure)
+            described = self.describe(failure)
             self._record(E.TASK_FALLBACK_FAILED, described)
-            restored = self._restore(described)
+            restored = self.restore(described)
             raise restored from restored.__cause__
         self._record(E.TASK_FALLBACK_COMPLETED, result.form, value_text=result.text)
         self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
         return result.value
 
     def _record_failure(self, error: Exception) -> ExecutionError:
-        described = self._describe(error)
+        described = self.describe(error)
         # Without the message: it may contain values of the workflow, which no log should hold.
         log.warning(
             "task %s of execution %s failed: %s\n%s",
@@ -258,13 +279,15 @@ class TaskExecution:
             described.get("traceback") or "",
         )
         self._record(E.TASK_FAILED, InlineOutputStorage().store(self.call.id, described).to_dict())
-        return self._restore(described)
+        return self.restore(described)
 
-    def _describe(self, error: BaseException) -> dict[str, Any]:
+    def describe(self, error: BaseException) -> dict[str, Any]:
+        """Returns a failure in the form in which the log holds it."""
         is_sensitive = self.options.sensitive
         return describe_without_values(error) if is_sensitive else describe_failure(error)
 
-    def _restore(self, failure: Mapping[str, Any]) -> ExecutionError:
+    def restore(self, failure: Mapping[str, Any]) -> ExecutionError:
+        """Returns the exception of a recorded failure."""
         return restore_failure(failure, getattr(self.func, "__globals__", {}))
 
     @property
@@ -292,7 +315,8 @@ class TaskExecution:
             is_compensating=outer.is_compensating,
             is_sensitive=self.options.sensitive,
         )
-        kwargs = {**self.call.kwargs, **(injected or {})}
+        kwargs = {**self.call.kwargs, **injected} if injected else self.call.kwargs
+        interceptors = environment.interceptors
         return await run_body(
             func,
             self.call.args,
@@ -300,7 +324,7 @@ class TaskExecution:
             scope,
             self.options.timeout,
             in_process=self.options.process and func is self.func,
-            interceptors=() if self._is_of_sdk else environment.interceptors,
+            interceptors=() if interceptors and self._is_of_sdk else interceptors,
         )
 
     async def _resolve_injected(self) -> dict[str, Any]:
@@ -316,7 +340,7 @@ class TaskExecution:
             injected["metadata"] = TaskMetadata(self.call.id, self.call.name)
         return injected
 
-    async def _store(self, value: Any, *, decode: bool = True) -> Result:
+    async def store(self, value: Any, *, decode: bool = True) -> Result:
         """Returns the stored form of a value and the value as every run sees it.
 
         Raises UnserializableError or ValueMismatchError.
@@ -325,7 +349,9 @@ class TaskExecution:
         if storage is None:
             text = encode(value)
             # Here, not when it is recorded: a task may catch it and hand over to a fallback.
-            check_size(f"the result of {self.call.id}", text)
+            if len(text) > MAX_EVENT_BYTES:
+                what = f"the result of {self.call.id}"
+                raise ValueTooLargeError(what, len(text), MAX_EVENT_BYTES)
             plain = value if type(value) in _SCALARS else loads(text)
             form, form_text = inline_result(self.call.id, plain, text)
             return Result(self.decode(plain) if decode else plain, form, form_text)
@@ -340,19 +366,24 @@ class TaskExecution:
 
     async def _load(self, recorded: Any) -> Any:
         """Returns the value of a recorded result."""
+        storage, reference = self.options.output_storage, parse_reference(recorded)
+        if storage is None or reference is None or reference.storage_type == "inline":
+            return self._read(recorded)
+        value = await asyncio.to_thread(storage.retrieve, reference)
+        is_json = reference.metadata.get("serializer") == "json"
+        return self.decode(value) if is_json else value
+
+    def _read(self, recorded: Any) -> Any:
+        """Returns the value of a recorded result that is in the log itself."""
+        if is_inline(recorded):
+            return self.decode(recorded["metadata"].get("value"))
         reference = parse_reference(recorded)
         if reference is None:
             return self.decode(recorded)
-        if reference.storage_type == "inline":
-            return self.decode(reference.metadata.get("value"))
-        if self.options.output_storage is None:
-            raise ExecutionError(
-                message=f"the result of {self.call.id} is in a {reference.storage_type} storage; "
-                "set the task's option output_storage"
-            )
-        value = await asyncio.to_thread(self.options.output_storage.retrieve, reference)
-        is_json = reference.metadata.get("serializer") == "json"
-        return self.decode(value) if is_json else value
+        raise ExecutionError(
+            message=f"the result of {self.call.id} is in a {reference.storage_type} storage; "
+            "set the task's option output_storage"
+        )
 
     def _record_arguments(self, type: E, *, failure: Mapping[str, Any] | None = None) -> None:
         """Records an event with the call's arguments; large ones by size and hash."""
@@ -369,7 +400,7 @@ class TaskExecution:
         self.run.record_task(type, self.call.id, self.call.name, value, value_text=value_text)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     """Result of a task: the decoded value, its form in the log, and the JSON text of the form."""
 
@@ -420,5 +451,5 @@ def _summarize(text: bytes) -> tuple[dict[str, Any], str] | None:
 def _encode_plain(arguments: Mapping[str, Any]) -> bytes:
     try:
         return msgspec.json.encode(arguments)
-    except ValueError:  # half of a surrogate pair
+    except (TypeError, ValueError):  # calls of tasks, or half of a surrogate pair
         return b""

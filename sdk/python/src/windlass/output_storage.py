@@ -13,7 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 from uuid import uuid4
 
 from windlass._file_limits import FileLimits
@@ -243,6 +243,13 @@ def _pickled(value: Any) -> bytes:
 
 def parse_reference(value: Any) -> OutputStorageReference | None:
     """Returns an event's value as a reference, or None if it is a plain value."""
-    if is_object(value) and value.keys() == _MEMBERS and isinstance(value["metadata"], dict):
-        return OutputStorageReference(**value)
-    return None
+    return OutputStorageReference(**value) if _is_reference(value) else None
+
+
+def is_inline(value: Any) -> TypeGuard[dict[str, Any]]:
+    """Returns True for a reference to a value in the log itself, at `["metadata"]["value"]`."""
+    return _is_reference(value) and value["storage_type"] == "inline"
+
+
+def _is_reference(value: Any) -> TypeGuard[dict[str, Any]]:
+    return is_object(value) and value.keys() == _MEMBERS and isinstance(value["metadata"], dict)

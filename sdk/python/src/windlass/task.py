@@ -4,16 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from copy import copy
-from functools import partial, update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, Unpack, cast, overload
+from functools import cache, update_wrapper
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Self,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
-from windlass._branches import check_limit, close_unawaited, run_branches
-from windlass._decode import Decoder, result_decoder
 from windlass._options import TaskMetadata, TaskOptionNames, TaskOptions
-from windlass._run import Run, require_scope
-from windlass._task_call import Call, Signature, TaskCall, identify_call
+from windlass._signature import Signature
 from windlass._task_checks import check_task
-from windlass._task_execution import TaskExecution
+
+if TYPE_CHECKING:
+    from windlass._decode import Decoder
+    from windlass._run import Run
+    from windlass._task_call import Call
 
 __all__ = ["Task", "TaskMetadata", "TaskOptions", "task"]
 
@@ -23,8 +35,8 @@ P2 = ParamSpec("P2")
 R = TypeVar("R")
 R2 = TypeVar("R2")
 
-Decode = Callable[[Call, Any], Any]
-Procedure = Callable[[Run, Call, TaskOptions], Coroutine[Any, Any, Any]]
+Decode = Callable[["Call", Any], Any]
+Procedure = Callable[["Run", "Call", TaskOptions], Coroutine[Any, Any, Any]]
 
 
 class Task(Generic[P, R]):
@@ -54,11 +66,13 @@ class Task(Generic[P, R]):
         self.func = inner
         self.options = options
         self.name = options.name or str(getattr(inner, "__name__", type(inner).__name__))
-        self._receiver: tuple[Any, ...] = ()
+        # The object or class of a bound method.
+        self.receiver: tuple[Any, ...] = ()
+        # Executes a call in place of a `TaskExecution` of the function.
+        self.procedure = procedure
+        self.signature = Signature(inner)
         self._decode = decode
         self._decoder: Decoder | None = None
-        self._procedure = procedure
-        self._signature = Signature(inner)
         check_task(inner, options)
 
     @overload
@@ -79,19 +93,7 @@ class Task(Generic[P, R]):
         """Creates a call to be awaited. Its position among equal calls is fixed now."""
         # The return type has None where asyncio's coroutines have Any: an Any would make the
         # overloads of `parallel` ambiguous to type checkers.
-        scope = require_scope()
-        call = identify_call(
-            scope, self.name, self._signature, (*self._receiver, *args), kwargs, self._receiver
-        )
-        procedure = self._procedure or self._execute
-        return TaskCall(
-            scope.run,
-            call.id,
-            procedure(scope.run, call, self.options),
-            partial(self.decode, call),
-            getattr(self.func, "__globals__", None),
-            is_sensitive=self.options.sensitive,
-        )
+        return _creator()(self, args, kwargs)
 
     def with_options(self, **options: Unpack[TaskOptionNames]) -> Self:
         """Returns a copy of the task with some options changed; see `TaskOptions`."""
@@ -112,16 +114,13 @@ class Task(Generic[P, R]):
 
         Limit, failures and pauses are those of `parallel`.
         """
-        check_limit(limit)
-        calls = [self(item) for item in items]
-        try:
-            return await run_branches(calls, limit)
-        finally:
-            close_unawaited(calls)
+        from windlass._branches import map_items
+
+        return await map_items(self, items, limit)
 
     def _bind(self, receiver: Any) -> Task[..., Any]:
         bound: Task[..., Any] = copy(self)
-        bound._receiver = (receiver,)
+        bound.receiver = (receiver,)
         return bound
 
     def decode(self, call: Call, value: Any) -> Any:
@@ -129,12 +128,18 @@ class Task(Generic[P, R]):
         if self._decode is not None:
             return self._decode(call, value)
         if self._decoder is None:
-            self._decoder = result_decoder(self.func)
-        return self._decoder(value, f"the result of {call.id}")
+            from windlass._decode import result_decoder
 
-    async def _execute(self, run: Run, call: Call, options: TaskOptions) -> Any:
-        decode = partial(self.decode, call)
-        return await TaskExecution(self.func, options, decode, self.name, run, call).execute()
+            self._decoder = result_decoder(self.func)
+        return self._decoder(value, "the result of ", call.id)
+
+
+@cache
+def _creator() -> Callable[..., Coroutine[None, None, Any]]:
+    """Imports what runs tasks, with asyncio: their definition does not need it."""
+    from windlass._create_call import create_call
+
+    return create_call
 
 
 class _Decorator:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import re
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from functools import partial, update_wrapper
-from typing import Any, Generic, TypedDict, TypeVar, Unpack, cast, overload
+from functools import update_wrapper
+from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack, overload
 from unicodedata import normalize
 
-from windlass._body import run_body
-from windlass._decode import Decoder, input_decoder, result_decoder
-from windlass._local_execution import LocalExecution
-from windlass._mismatch import MODES
 from windlass._option_checks import (
     check_labels,
     check_name,
@@ -25,16 +20,15 @@ from windlass._option_checks import (
     check_texts,
     to_seconds,
 )
-from windlass._parking import set_limit
-from windlass._run import current_scope, require_scope
-from windlass.domain.events import ExecutionEventType
-from windlass.domain.execution_context import ExecutionContext
-from windlass.domain.resource_request import ResourceRequest
-from windlass.domain.schedule import Schedule
-from windlass.errors import ExecutionTimeoutError
-from windlass.interceptors import intercept
-from windlass.output_storage import OutputStorage, parse_reference
-from windlass.routing import Score
+
+if TYPE_CHECKING:
+    from windlass._decode import Decoder
+    from windlass._local_execution import LocalExecution
+    from windlass.domain.execution_context import ExecutionContext
+    from windlass.domain.resource_request import ResourceRequest
+    from windlass.domain.schedule import Schedule
+    from windlass.output_storage import OutputStorage
+    from windlass.routing import Score
 
 __all__ = ["Workflow", "WorkflowOptions", "workflow"]
 
@@ -44,6 +38,7 @@ O_co = TypeVar("O_co", covariant=True)
 
 _NAMESPACE = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 _DURABILITIES = {"durable", "strict", "transient"}
+_MISMATCH_MODES = ("pause", "fail", "continue")
 _RUNNERS = {None, "inprocess", "subprocess", "docker"}
 
 
@@ -124,25 +119,39 @@ class WorkflowOptions:
         check_queue_timeout(self.queue_timeout)
         check_priority(self.priority)
         object.__setattr__(self, "timeout", to_seconds("timeout", self.timeout))
-        if self.schedule is not None and not isinstance(self.schedule, Schedule):
-            raise TypeError(
-                f"schedule must be a schedule, such as cron(...), not {self.schedule!r}"
-            )
-        if self.requests is not None and not isinstance(self.requests, ResourceRequest):
-            raise TypeError(f"requests must be a ResourceRequest, not {self.requests!r}")
+        _check_classes(self)
         if self.durability not in _DURABILITIES:
             raise ValueError(f"durability must be one of {sorted(_DURABILITIES)}")
         if self.durability == "transient" and self.schedule:
             raise ValueError("a transient workflow cannot have a schedule")
-        if self.on_mismatch not in MODES:
-            raise ValueError(f"on_mismatch must be one of {', '.join(MODES)}")
+        if self.on_mismatch not in _MISMATCH_MODES:
+            raise ValueError(f"on_mismatch must be one of {', '.join(_MISMATCH_MODES)}")
         if self.runner not in _RUNNERS:
             raise ValueError("runner must be one of inprocess, subprocess, docker")
         if self.namespace and not _NAMESPACE.fullmatch(self.namespace):
             raise ValueError(
                 f"invalid namespace {self.namespace!r}: use up to 64 of a-z, 0-9, _ and -"
             )
-        if self.routing is not None and not isinstance(self.routing, Score):
+
+
+def _check_classes(options: WorkflowOptions) -> None:
+    """Checks the options that are objects of this package. Few workflows use their modules."""
+    if options.schedule is not None:
+        from windlass.domain.schedule import Schedule
+
+        if not isinstance(options.schedule, Schedule):
+            raise TypeError(
+                f"schedule must be a schedule, such as cron(...), not {options.schedule!r}"
+            )
+    if options.requests is not None:
+        from windlass.domain.resource_request import ResourceRequest
+
+        if not isinstance(options.requests, ResourceRequest):
+            raise TypeError(f"requests must be a ResourceRequest, not {options.requests!r}")
+    if options.routing is not None:
+        from windlass.routing import Score
+
+        if not isinstance(options.routing, Score):
             raise TypeError("routing must be a score(...) of windlass.routing")
 
 
@@ -175,66 +184,50 @@ class Workflow(Generic[I, O_co]):
         self._input: Decoder | None = None
         self._output: Decoder | None = None
 
+    @property
+    def timeout_s(self) -> float:
+        """The option `timeout` in seconds; 0 means no limit."""
+        return to_seconds("timeout", self.options.timeout)
+
     async def __call__(self, context: ExecutionContext[I]) -> O_co:
         """Runs the body as part of the current run, and returns its result.
 
         Outside an execution, as in sources of the reference release, it runs the execution of the
         context in this process until it is settled and returns the context, with log and output.
         """
-        if current_scope.get() is None:
-            return cast("O_co", await asyncio.to_thread(_local_runs().advance, self, context))
-        result: O_co = await run_body(self.func, [context], {}, require_scope())
-        return result
+        from windlass._workflow_body import call_workflow
+
+        return await call_workflow(self, context)
 
     async def perform(self, context: ExecutionContext[I]) -> Any:
         """Returns the output in the form in which the log holds it: plain, or a reference.
 
         Raises ValueMismatchError if the input does not fit its annotation.
         """
-        run = require_scope().run
-        run.guard.mode = self.on_mismatch
-        run.is_strict = self.durability == "strict"
-        context.input = self.decode_input(context.input)
-        proceed = partial(self._run_in_time, context)
-        output = await intercept(run.environment.interceptors, proceed)
-        if self.output_storage is None:
-            return output
-        store = self.output_storage.store
-        return (await asyncio.to_thread(store, context.execution_id, output)).to_dict()
+        from windlass._workflow_body import perform_workflow
 
-    async def _run_in_time(self, context: ExecutionContext[I]) -> Any:
-        timeout_s = to_seconds("timeout", self.options.timeout)
-        if not timeout_s:
-            return await self(context)
-        run = require_scope().run
-        started_at = run.find_start(ExecutionEventType.WORKFLOW_STARTED)
-        run.deadline = started_at + timedelta(seconds=timeout_s)
-        limit = asyncio.timeout(None)
-        try:
-            async with limit:
-                set_limit(limit, max(0.0, timeout_s - run.elapsed_s(started_at)))
-                return await self(context)
-        except TimeoutError:
-            if limit.expired():
-                message = f"the execution took longer than {timeout_s} seconds"
-                raise ExecutionTimeoutError(timeout_s, message) from None
-            raise
+        return await perform_workflow(self, context)
 
     def decode_input(self, value: Any) -> Any:
         """Returns a JSON input as the type of its annotation; a missing input stays None."""
         if value is None:
             return None
         if self._input is None:
+            from windlass._decode import input_decoder
+
             self._input = input_decoder(self.func)
-        return self._input(value, f"the input of {self.qualified_name}")
+        return self._input(value, "the input of ", self.qualified_name)
 
     def decode_output(self, value: Any) -> Any:
         """Returns a JSON output as the type of its annotation."""
+        from windlass._decode import result_decoder
+        from windlass.output_storage import parse_reference
+
         if parse_reference(value) is not None:
             return value
         if self._output is None:
             self._output = result_decoder(self.func)
-        return self._output(value, f"the output of {self.qualified_name}")
+        return self._output(value, "the output of ", self.qualified_name)
 
     def run(self, input: Any = None, *, execution_id: str | None = None) -> LocalExecution[I, O_co]:
         """Runs the workflow in this process, without a server, until it is settled.
@@ -252,6 +245,8 @@ class Workflow(Generic[I, O_co]):
 
     async def arun(self, input: Any = None) -> LocalExecution[I, O_co]:
         """Runs the workflow as `run` does, without blocking the event loop."""
+        import asyncio
+
         return await asyncio.to_thread(self.run, input)
 
     def resume(self, execution_id: str, input: Any = None) -> LocalExecution[I, O_co]:

@@ -13,7 +13,8 @@ from windlass._branches import Branch, cancel_branches, check_limit, start_branc
 from windlass._options import TaskOptions
 from windlass._parking import only_awaits
 from windlass._run import current_scope, require_scope
-from windlass._task_call import Signature, identify_call
+from windlass._signature import Signature
+from windlass._task_call import identify_call
 from windlass.errors import PauseRequested
 from windlass.task import Task
 

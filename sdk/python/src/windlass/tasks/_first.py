@@ -129,14 +129,18 @@ async def _calls(*calls: Awaitable[Any]) -> Any:
 
 
 async def _execute_first(run: Run, call: Call, options: TaskOptions) -> Any:
-    def decode(recorded: dict[str, Any]) -> Any:
-        winner, value = call.args[recorded["winner"]], recorded["value"]
-        return winner.decode(value) if isinstance(winner, TaskCall) else value
-
     try:
-        return await TaskExecution(_race, options, decode, call.name, run, call).execute()
+        return await TaskExecution(_race, options, _Winner(), call.name, run, call).execute()
     finally:
         close_unawaited(call.args)  # for example because the winner is recorded
+
+
+class _Winner:
+    """Decodes the result of the winner."""
+
+    def decode(self, call: Call, value: dict[str, Any]) -> Any:
+        winner, result = call.args[value["winner"]], value["value"]
+        return winner.decode(result) if isinstance(winner, TaskCall) else result
 
 
 @only_awaits

@@ -22,7 +22,7 @@ from windlass._options import TaskOptionNames, TaskOptions
 from windlass._parking import only_awaits
 from windlass._replay import Completed, Failed
 from windlass._run import Run, current_scope, require_scope
-from windlass._task_call import Call, TaskCall
+from windlass._task_call import Call, ResultDecoder, TaskCall
 from windlass._task_execution import TaskExecution
 from windlass.errors import ExecutionError
 from windlass.task import Task
@@ -75,45 +75,56 @@ async def _execute_parallel(limit: int | None, run: Run, call: Call, options: Ta
     async def body(*calls: Awaitable[Any]) -> list[Any]:
         return await run_branches(calls, limit)
 
-    def decode(results: list[Any]) -> list[Any]:
-        return [
-            branch.decode(result) if isinstance(branch, TaskCall) else result
-            for branch, result in zip(call.args, results, strict=True)
-        ]
-
-    return await _execute(body, decode, limit, run, call, options)
+    return await _execute(body, _Results(), limit, run, call, options)
 
 
 async def _execute_settled(limit: int | None, run: Run, call: Call, options: TaskOptions) -> Any:
     """Records each branch as `{"value": …}` or `{"failure": …}`."""
-    names = [_names(branch) for branch in call.args]
+    outcomes = _Outcomes([_names(branch) for branch in call.args])
 
     @only_awaits
     async def body(*calls: Awaitable[Any], return_exceptions: bool) -> list[Any]:
         return [_describe(branch) for branch in await settle_branches(calls, limit)]
 
-    def decode(results: list[Any]) -> list[Any]:
-        outcomes: list[Any] = []
-        for branch, result, scope in zip(call.args, results, names, strict=True):
-            if "failure" in result:
-                outcomes.append(restore_failure(result["failure"], scope))
-            else:
-                value = result["value"]
-                outcomes.append(branch.decode(value) if isinstance(branch, TaskCall) else value)
-        return outcomes
+    return await _execute(body, outcomes, limit, run, call, options)
 
-    return await _execute(body, decode, limit, run, call, options)
+
+class _Results:
+    """Decodes the results of all branches."""
+
+    def decode(self, call: Call, value: list[Any]) -> list[Any]:
+        return [
+            branch.decode(result) if isinstance(branch, TaskCall) else result
+            for branch, result in zip(call.args, value, strict=True)
+        ]
+
+
+class _Outcomes:
+    """Decodes the results and failures of all branches, whose `names` they are looked up in."""
+
+    def __init__(self, names: list[Mapping[str, Any]]) -> None:
+        self._names = names
+
+    def decode(self, call: Call, value: list[Any]) -> list[Any]:
+        outcomes: list[Any] = []
+        for branch, outcome, names in zip(call.args, value, self._names, strict=True):
+            if "failure" in outcome:
+                outcomes.append(restore_failure(outcome["failure"], names))
+            else:
+                result = outcome["value"]
+                outcomes.append(branch.decode(result) if isinstance(branch, TaskCall) else result)
+        return outcomes
 
 
 async def _execute(
     body: Callable[..., Any],
-    decode: Callable[[list[Any]], list[Any]],
+    decoder: ResultDecoder,
     limit: int | None,
     run: Run,
     call: Call,
     options: TaskOptions,
 ) -> Any:
-    execution = TaskExecution(body, options, decode, call.name, run, call, belongs_to_saga=True)
+    execution = TaskExecution(body, options, decoder, call.name, run, call, belongs_to_saga=True)
     recorded = run.replay.find_outcome(call.id)
     if recorded is not None and require_scope().branches:
         await _run_recorded_branches(recorded, call, limit)

@@ -22,6 +22,7 @@ import sys
 from contextlib import suppress
 from typing import Any
 
+import windlass
 from windlass import compat
 from windlass.interceptors import load_interceptor
 from windlass.worker._child import run_child
@@ -47,6 +48,9 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=int(descriptor))
     configure(settings["log_level"], settings["log_format"])
+    # What sources use of the package, so that children share it.
+    for name in windlass.__all__:
+        getattr(windlass, name)
     compat.install()
     sys.path[:0] = settings["path"]
     for name in settings["preload"]:
