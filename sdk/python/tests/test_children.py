@@ -17,6 +17,7 @@ import pytest
 from conftest import Workers, until
 from server_fake import TERMINAL, FakeServer, StoredExecution
 from windlass.worker import _child_pool, _remote_run
+from windlass.worker._child_process import ChildProcess
 
 SOURCE = """
 import asyncio, ctypes, os, signal, sys, threading, time
@@ -460,6 +461,26 @@ async def test_children_end_with_their_worker(
     pids = [int(line.split()[1]) for line in ledger(tmp_path)]
     await workers.kill("w1")
     await until(lambda: not any(is_alive(pid) for pid in pids))
+
+
+class NoPool:
+    def retire_if_used_up(self, child: ChildProcess) -> None: ...
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3])
+async def test_child_is_closed_while_its_connection_is_set_up_leaves_no_open_socket(
+    turns: int,
+) -> None:
+    child = ChildProcess(1, NoPool(), is_shared=True)
+    other = child.connect()
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    child.close()
+    for _ in range(3):
+        await asyncio.sleep(0)
+    other.setblocking(False)
+    assert other.recv(1) == b""
+    other.close()
 
 
 async def test_many_executions_share_two_children(

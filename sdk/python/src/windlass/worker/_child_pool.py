@@ -197,6 +197,9 @@ class ChildPool:
         for child in self._children.values():
             child.kill()
         await self._zygote.stop(timeout_s)
+        for child in self._children.values():
+            child.close()
+        await asyncio.sleep(0)
         return True
 
     def _fill(self) -> None:

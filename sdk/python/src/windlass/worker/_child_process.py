@@ -79,6 +79,8 @@ class ChildProcess(Reception):
         self._connecting = asyncio.ensure_future(
             loop.create_unix_connection(lambda: self, sock=own)
         )
+        # A connection that is cancelled before its first step would not close it.
+        self._connecting.add_done_callback(lambda task: own.close() if task.cancelled() else None)
         return other
 
     def add_run(self, run: Run, payload: bytes) -> None:
@@ -129,6 +131,10 @@ class ChildProcess(Reception):
         runs, self.runs = list(self.runs.values()), {}
         for run in runs:
             run.on_child_ended(crashed=not self.is_killed)
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection, in the next turn of the loop."""
         if self._connecting is not None:
             self._connecting.cancel()
         if self._transport is not None:

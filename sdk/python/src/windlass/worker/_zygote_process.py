@@ -67,6 +67,7 @@ class ZygoteProcess:
         if self._restarting is not None:
             self._restarting.cancel()
         self._close()
+        self._drop_requests()
         process = self._process
         if process is None:
             return
@@ -109,6 +110,11 @@ class ZygoteProcess:
             self._control.close()
             self._control = None
 
+    def _drop_requests(self) -> None:
+        for _, connection in self._requests:
+            connection.close()
+        self._requests.clear()
+
     def _send_requests(self) -> None:
         while self._requests and self._control is not None and self._ready.is_set():
             number, connection = self._requests[0]
@@ -149,9 +155,7 @@ class ZygoteProcess:
         was_ready = self._ready.is_set()
         self._close()
         if was_ready and not self._is_stopping:
-            for _, connection in self._requests:
-                connection.close()
-            self._requests.clear()
+            self._drop_requests()
             self._restarting = asyncio.create_task(self._restart())
             self._on_lost()
 
