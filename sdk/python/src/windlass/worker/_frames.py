@@ -46,7 +46,8 @@ class InvalidFrame(Exception):
     """The other side sent bytes that are no frame."""
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, although nothing changes it: each entry of the log takes one, in half the time.
+@dataclass(slots=True)
 class ChildFrame:
     """One frame."""
 
@@ -65,29 +66,38 @@ class FrameDecoder:
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
+        # The start of a frame whose rest is missing, and how long it must be for the next step.
         self._buffer = bytearray()
+        self._missing_until = 0
 
     def feed(self, chunk: bytes) -> Iterator[ChildFrame]:
         """Yields the frames that end in this chunk. Raises InvalidFrame."""
-        self._buffer += chunk
-        start = 0
+        if self._buffer:
+            self._buffer += chunk
+            if len(self._buffer) < self._missing_until:
+                return
+            chunk = bytes(self._buffer)
+            self._buffer.clear()
+        start, size = 0, len(chunk)
         try:
-            while len(self._buffer) - start >= _HEADER.size:
-                length, kind, run = _HEADER.unpack_from(self._buffer, start)
+            while size - start >= _HEADER.size:
+                length, number, run = _HEADER.unpack_from(chunk, start)
                 if length > self._max_bytes:
                     raise InvalidFrame(f"a frame of {length} bytes")
+                kind = _KINDS.get(number)
+                if kind is None:
+                    raise InvalidFrame(f"a frame of unknown kind: {number}")
                 end = start + _HEADER.size + length
-                if len(self._buffer) < end:
+                if size < end:
+                    self._missing_until = end - start
                     break
-                payload = bytes(memoryview(self._buffer)[start + _HEADER.size : end])
+                payload = chunk[start + _HEADER.size : end]
                 start = end
-                yield ChildFrame(_to_kind(kind), run, payload)
+                yield ChildFrame(kind, run, payload)
+            else:
+                self._missing_until = _HEADER.size
         finally:
-            del self._buffer[:start]
+            self._buffer += chunk[start:]
 
 
-def _to_kind(number: int) -> FrameKind:
-    try:
-        return FrameKind(number)
-    except ValueError:
-        raise InvalidFrame(f"a frame of unknown kind: {number}") from None
+_KINDS = {kind.value: kind for kind in FrameKind}

@@ -40,11 +40,13 @@ BLOCKED_S = 5.0
 
 SUBPROCESS = "subprocess"
 
+_STATES = {state.value: state for state in ExecutionState}
+
 # Encoded once: most executions are of few workflows.
 MAX_ENCODED_SOURCES = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ReceivedEntry:
     """Entry of a child: its JSON text and the execution state after it."""
 
@@ -172,9 +174,11 @@ class RemoteRun:
         """Handles a frame of the child about this run."""
         match frame.kind:
             case FrameKind.ENTRY:
-                state, _, text = frame.payload.decode().partition("\n")
+                name, _, text = frame.payload.decode().partition("\n")
+                if (state := _STATES.get(name)) is None:
+                    raise ValueError(f"an entry with the unknown state {name!r}")
                 if not self.is_abandoned:
-                    self.outbox.record(ReceivedEntry(text, ExecutionState(state)))
+                    self.outbox.record(ReceivedEntry(text, state))
             case FrameKind.PROGRESS:
                 if not self.is_abandoned:
                     self._progress.add_item(frame.payload.decode())
