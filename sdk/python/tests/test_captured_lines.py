@@ -145,8 +145,9 @@ def line_requests(server: FakeServer) -> list[str]:
 
 @pytest.mark.usefixtures("features")
 async def test_a_short_execution_its_last_checkpoint_carries_its_lines(
-    server: FakeServer, workers: Workers
+    server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(_line_buffer, "DELAY_S", 3600.0)
     await workers.start()
     stored = server.start(SOURCE, "writes_too_much", 3)
     await until(is_terminal(stored))
@@ -174,8 +175,9 @@ async def test_a_last_checkpoint_whose_answer_is_lost_no_line_is_stored_twice(
 
 @pytest.mark.usefixtures("features")
 async def test_a_server_whose_checkpoints_carry_no_lines_they_are_stored_before_the_end(
-    server: FakeServer, workers: Workers
+    server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(_line_buffer, "DELAY_S", 3600.0)
     server.features.remove("lines_in_checkpoints")
     await workers.start()
     stored = server.start(SOURCE, "writes_too_much", 3)

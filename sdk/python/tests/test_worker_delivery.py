@@ -136,7 +136,8 @@ async def test_execution_without_a_checkpoint_in_time_is_claimed(
         if "/checkpoint/" in request.path:
             await answer.wait()
 
-    server.delivers_s = 0.3
+    # The worker claims after a third of it, and drops work that it did not begin in this time.
+    server.delivers_s = 1.5
     server.faults.append(hold_checkpoints)
     await workers.start()
     stored = server.start(source, "hello", "x")

@@ -110,6 +110,7 @@ async def test_strict_task_waits_for_earlier_records_and_the_next_for_its_own(
     gate = Gate(server)
     await workers.start()
     stored = server.start(source, "one_strict")
+    await until(lambda: ledger(tmp_path))
     await held(server, 1)
     assert ledger(tmp_path) == ["first"]
     gate.passes.release()
