@@ -50,7 +50,9 @@ async function testAll(args: string[]): Promise<void> {
 
 async function test(what: string, python: string, args: string[]): Promise<void> {
   stopSignal.throwIfAborted()
-  const tools = { folder, python, env: { ...process.env, ...temporaryEnv(folder) } }
+  // Of its own: the folder for temporary files must be empty.
+  const own = mkdtempSync(path.join(folder, 'python-'))
+  const tools = { folder: own, python, env: { ...process.env, ...temporaryEnv(own) } }
   const counts: Counts = total([await runPytest(args, tools)])
   isPassed &&= counts.failed === 0
   lines.push(`${what}: ${closingLine(counts)}`)
