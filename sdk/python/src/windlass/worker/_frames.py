@@ -86,7 +86,7 @@ class FrameDecoder:
                     raise InvalidFrame(f"a frame of {length} bytes")
                 kind = _KINDS.get(number)
                 if kind is None:
-                    raise InvalidFrame(f"a frame of unknown kind: {number}")
+                    raise InvalidFrame(f"a frame of the unknown kind {number}")
                 end = start + _HEADER.size + length
                 if size < end:
                     self._missing_until = end - start
