@@ -16,6 +16,8 @@ export const samples: Record<string, unknown[]> = {
   'server.headers_timeout': number,
   'server.body_timeout': number,
   'server.min_body_rate': number,
+  'server.answer_timeout': number,
+  'server.min_answer_rate': number,
   'server.max_pending_connections': number,
   'server.trusted_proxies': number,
   'server.public_url': ['https://windlass.example', 'http://10.0.0.1:8000/windlass'],

@@ -3,6 +3,7 @@ import { openServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
+import { UnreadAnswers, unreadLimits } from '@windlass/runtime/http/unread-answers'
 import { type Bus, openBus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
@@ -34,7 +35,6 @@ import { readConsoleFiles } from './http/console-files.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
 import { startServer } from './http/start-server.ts'
-import { UnreadAnswers } from './http/unread-answers.ts'
 import { ExecutionSubscriptions } from './live/execution-subscriptions.ts'
 import { ListFeed } from './live/list-feed.ts'
 import { Replies } from './live/replies.ts'
@@ -164,7 +164,7 @@ function limitsOf({ server }: Settings) {
   }
   return {
     bodyBudget: new BodyBudget(limits),
-    unreadAnswers: new UnreadAnswers(limits),
+    unreadAnswers: new UnreadAnswers(unreadLimits(server)),
     readTurns: new ReadTurns(),
   }
 }

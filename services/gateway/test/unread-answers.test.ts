@@ -10,7 +10,7 @@ const INPUT_BYTES = 15 * MEBIBYTE
 const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
 
 /** A gateway with an execution that two principals may read, and limits of two answers to each and three to all. */
-async function setup() {
+async function setup(env: Record<string, string> = {}) {
   const gateway = await startGateway(
     {
       keys: {
@@ -25,6 +25,7 @@ async function setup() {
       SVC_SECURITY__AUTH__ENABLED: 'true',
       SVC_SERVER__MAX_PRINCIPAL_BODY_BYTES_IN_FLIGHT: String(32 * MEBIBYTE),
       SVC_SERVER__MAX_BODY_BYTES_IN_FLIGHT: String(48 * MEBIBYTE),
+      ...env,
     },
   )
   const headersOf = (digit: string) => ({ authorization: `Bearer ${keyOf(digit)}` })
@@ -78,4 +79,30 @@ test('all together above the limit: the oldest answer of the principal with the 
   await new Promise((resolve) => first.once('close', resolve))
   expect(first.bytesRead).toBeLessThan(INPUT_BYTES)
   expect([second.destroyed, third.destroyed]).toEqual([false, false])
+})
+
+test('a large answer that is read byte by byte: cut off after its deadline', async () => {
+  const { stall, read } = await setup({
+    SVC_SERVER__MAX_PRINCIPAL_BODY_BYTES_IN_FLIGHT: String(20 * MEBIBYTE),
+    SVC_SERVER__ANSWER_TIMEOUT: '1',
+    SVC_SERVER__MIN_ANSWER_RATE: String(32 * MEBIBYTE),
+  })
+  const slow = await stall('0')
+  const trickle = setInterval(() => slow.read(1), 50)
+  onTestFinished(() => clearInterval(trickle))
+  // While it counts, there is no place for another one.
+  const readAnother = async () => (await (await read('0')).arrayBuffer()).byteLength
+  await expect.poll(readAnother, { interval: 500 }).toBeGreaterThan(INPUT_BYTES)
+  const closed = new Promise((resolve) => slow.once('close', resolve))
+  slow.resume()
+  await closed
+  expect(slow.bytesRead).toBeLessThan(INPUT_BYTES)
+})
+
+test('an answer that is read in time: complete', async () => {
+  const { read } = await setup({
+    SVC_SERVER__ANSWER_TIMEOUT: '1',
+    SVC_SERVER__MIN_ANSWER_RATE: '65536',
+  })
+  expect((await (await read('0')).arrayBuffer()).byteLength).toBeGreaterThan(INPUT_BYTES)
 })

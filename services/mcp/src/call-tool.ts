@@ -6,20 +6,29 @@ import { toolCalls, toolDuration } from './metrics.ts'
 import type { SendRequest, Tool } from './tool.ts'
 
 const MAX_ERROR_CHARS = 10_000
+/** A result is sent as text and as structured content. */
+const COPIES = 2
+
+interface ToolCaller extends ApiCaller {
+  onError(error: unknown): void
+  countUnread(bytes: number): void
+}
 
 /** Runs a tool for a caller and returns the JSON text of its result; a failure is a result too, and reported to `onError`. */
 export async function callTool(
   { api, serverUrl }: { api: ApiClient; serverUrl: string },
   tool: Tool,
   args: Record<string, unknown>,
-  { onError, ...caller }: ApiCaller & { onError(error: unknown): void },
+  { onError, countUnread, ...caller }: ToolCaller,
 ): Promise<string> {
   const begunMs = performance.now()
   let outcome = 'ok'
   try {
     const send: SendRequest = (request) => api.call(request, caller)
     const answer = tool.collect ? tool.collect(send, args) : send(tool.request(args))
-    return tool.result(await answer, args)
+    const text = tool.result(await answer, args)
+    countUnread(COPIES * text.length)
+    return text
   } catch (error) {
     outcome = 'failed'
     onError(error)

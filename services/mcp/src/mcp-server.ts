@@ -30,7 +30,13 @@ interface RequestExtra extends ProgressContext {
   requestInfo?: { headers: Record<string, unknown> }
 }
 
-type AuthorizationOf = (headers: Record<string, unknown> | undefined) => string | undefined
+/** What the server takes from its client. */
+export interface McpCaller {
+  /** The Authorization header, whose rights a call has. */
+  authorizationOf(headers: Record<string, unknown> | undefined): string | undefined
+  /** Counts bytes of a result until the client has read them; throws `unavailable` for too many. */
+  countUnread(bytes: number): void
+}
 
 const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean }> = {
   reads: { destructive: false, idempotent: true },
@@ -73,11 +79,10 @@ function toAnnotations({ title, effect }: Tool) {
 }
 
 /**
- * Creates an MCP server of all tools; a call has the rights of the Authorization header that
- * `authorizationOf` returns. It is the SDK's protocol server and not its McpServer, which announces
+ * Creates an MCP server of all tools; a call has the rights of its caller. It is the SDK's protocol server and not its McpServer, which announces
  * changes of the list, accepts any cursor, and reports an unknown tool as a result.
  */
-export function createMcpServer(backend: Backend, authorizationOf: AuthorizationOf): Server {
+export function createMcpServer(backend: Backend, caller: McpCaller): Server {
   const info = { name: backend.name, version: VERSION }
   const server = new Server(info, { capabilities: { tools: {} } })
   server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
@@ -87,7 +92,7 @@ export function createMcpServer(backend: Backend, authorizationOf: Authorization
     return { tools: list }
   })
   server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
-    handleCall(backend, params, extra as RequestExtra, authorizationOf),
+    handleCall(backend, params, extra as RequestExtra, caller),
   )
   return server
 }
@@ -96,7 +101,7 @@ async function handleCall(
   backend: Backend,
   { name, arguments: args = {}, _meta }: CallToolRequest['params'],
   extra: RequestExtra,
-  authorizationOf: AuthorizationOf,
+  { authorizationOf, countUnread }: McpCaller,
 ): Promise<CallToolResult> {
   const entry = byName.get(name)
   if (!entry) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`)
@@ -111,7 +116,7 @@ async function handleCall(
     const authorization = authorizationOf(received)
     const traceparent = backend.acceptsContext ? traceparentOfCall(_meta, received) : undefined
     const text = await traceTool(name, traceparent, (headers, onError) => {
-      const caller = { authorization, headers, signal: extra.signal, onError }
+      const caller = { authorization, headers, signal: extra.signal, onError, countUnread }
       return callTool(backend, entry.tool, parsed.data, caller)
     })
     return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }

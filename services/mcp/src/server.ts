@@ -3,6 +3,7 @@ import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-n
 import { callerToken } from '@windlass/runtime/config/load-settings'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
+import { UnreadAnswers, unreadLimits } from '@windlass/runtime/http/unread-answers'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { readServerTls } from '@windlass/runtime/tls/server-tls'
 import { createHttpApp } from './http/app.ts'
@@ -27,7 +28,8 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
     publicUrl: server.public_url,
   }
   const { log, readiness } = runtime
-  const app = createHttpApp(backend, address, log)
+  const unreadAnswers = new UnreadAnswers(unreadLimits(server))
+  const app = createHttpApp({ backend, unreadAnswers, log }, address)
   const http = await startHttpServer({
     host: mcp.host,
     port: mcp.port,

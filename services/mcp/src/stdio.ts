@@ -22,7 +22,11 @@ export async function serveStdio(
   token: string | undefined,
   { teardown }: Runtime,
 ): Promise<void> {
-  const server = createMcpServer(backend, () => (token ? `Bearer ${token}` : undefined))
+  const server = createMcpServer(backend, {
+    authorizationOf: () => (token ? `Bearer ${token}` : undefined),
+    // The only client is the process that started this one.
+    countUnread: () => {},
+  })
   teardown.add('mcp', () => server.close())
   await server.connect(new StdioServerTransport())
   // An ended input no longer keeps the process alive, but the teardown still has to run.

@@ -1,5 +1,6 @@
 import type { Readiness } from '@windlass/runtime/admin/readiness'
 import type { Settings } from '@windlass/runtime/config/settings'
+import type { UnreadAnswers } from '@windlass/runtime/http/unread-answers'
 import type { Logger } from '@windlass/runtime/process/log'
 import { isTracing, traceIdOf } from '@windlass/runtime/tracing/tracing'
 import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
@@ -18,7 +19,6 @@ import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
 import { traceRequest } from './trace-request.ts'
-import type { UnreadAnswers } from './unread-answers.ts'
 
 export interface ServerContext<Deps = unknown> {
   settings: Settings
@@ -79,10 +79,11 @@ async function runRoute<Deps>(
   const caller = await authenticateRequest(access, ctx, deps)
   const { params, query, fault } = readTarget(route, ctx, raw)
   if (fault) return refuseTarget({ access, fault, request: { ctx, params, query, caller } }, deps)
-  ctx.countUnread = (bytes) => unreadAnswers.add(principalOf(caller, params), bytes, ctx.res)
+  const principal = principalOf(caller, params)
+  ctx.countUnread = (answer) => unreadAnswers.add(principal, answer, ctx.res)
   let bodyRead: Promise<unknown> | undefined
   const body = () => {
-    ctx.bodyReservation ??= bodyBudget.open(principalOf(caller, params))
+    ctx.bodyReservation ??= bodyBudget.open(principal)
     bodyRead ??= route.body.read(ctx, limits)
     return bodyRead
   }
@@ -129,7 +130,7 @@ async function runRoute<Deps>(
 }
 
 function sendCounted(ctx: RequestContext, status: number, text: string): void {
-  ctx.countUnread(text.length)
+  ctx.countUnread({ bytes: text.length })
   sendJson(ctx, status, text)
 }
 

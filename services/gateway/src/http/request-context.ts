@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '@windlass/runtime/faults'
+import type { AnswerSize } from '@windlass/runtime/http/unread-answers'
 import type { BodyReservation } from './body-budget.ts'
 
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/
@@ -25,8 +26,8 @@ export class RequestContext {
   executionId: string | undefined
   /** Headers of the response, whatever its status. */
   readonly responseHeaders: string[] = []
-  /** Counts bytes of the answer until the client has read them; throws `unavailable` for too many. */
-  countUnread: (bytes: number) => void = () => {}
+  /** Counts the answer until the client has read it; throws `unavailable` for too many. */
+  countUnread: (answer: AnswerSize) => void = () => {}
   /** Memory that the body of the request is accounted for. */
   bodyReservation: BodyReservation | undefined
   #closed: AbortController | undefined

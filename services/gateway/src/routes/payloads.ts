@@ -78,11 +78,11 @@ async function sendText(ctx: RequestContext, source: Source): Promise<void> {
     return
   }
   const sent = range ?? { start: 0, end: total - 1 }
-  const bytes = String(sent.end - sent.start + 1)
-  const headers = ['content-type', 'application/json', 'content-length', bytes]
+  const size = sent.end - sent.start + 1
+  const headers = ['content-type', 'application/json', 'content-length', String(size)]
   if (range) headers.push('content-range', `bytes ${sent.start}-${sent.end}/${total}`)
   // One part has been handed to the operating system and another one waits.
-  ctx.countUnread(Math.min(sent.end - sent.start + 1, 2 * PART_BYTES))
+  ctx.countUnread({ bytes: size, heldBytes: Math.min(size, 2 * PART_BYTES) })
   ctx.res.writeHead(range ? 206 : 200, [...common, ...headers])
   await sendParts(ctx, source, sent)
 }

@@ -1,14 +1,37 @@
 import type { ServerResponse } from 'node:http'
-import { unavailable } from '@windlass/runtime/faults'
+import { unavailable } from '../faults.ts'
 
 /** Smaller answers are not counted, because the operating system takes them at once. */
-const LARGE_BYTES = 1_048_576
+const LARGE_BYTES = 262_144
 
 interface UnreadAnswersOptions {
   /** Bytes of all answers together. */
   maxBytes: number
   /** Bytes of the answers to one principal. */
   maxBytesPerPrincipal: number
+  /** Time that a client has to read any answer. */
+  timeoutMs: number
+  /** Rate at which the size of an answer adds to that time; 0: no limit. */
+  minBytesPerSecond: number
+}
+
+/** Converts settings. */
+export const unreadLimits = (server: {
+  max_body_bytes_in_flight: number
+  max_principal_body_bytes_in_flight: number
+  answer_timeout: number
+  min_answer_rate: number
+}): UnreadAnswersOptions => ({
+  maxBytes: server.max_body_bytes_in_flight,
+  maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
+  timeoutMs: server.answer_timeout * 1_000,
+  minBytesPerSecond: server.min_answer_rate,
+})
+
+export interface AnswerSize {
+  bytes: number
+  /** Bytes of it that are in memory at a time; absent: all. */
+  heldBytes?: number
 }
 
 interface Unread {
@@ -22,6 +45,10 @@ interface Unread {
  * otherwise keep all of them. Above the limit of a principal, its request is answered 503 until it has read
  * its answers. Above the total, the oldest answer of the principal with the most bytes is cut off, so that
  * a few principals do not cause refusals for all others.
+ *
+ * An answer that is not read by its deadline is cut off, so that a client that reads byte by byte cannot keep
+ * one without end. The deadline is for the whole answer: the operating system takes bytes in parts of up to
+ * some megabytes, so for minutes a slow client looks like one that reads nothing.
  */
 export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions
@@ -33,8 +60,12 @@ export class UnreadAnswers {
   }
 
   /** Counts an answer until it has been read or its connection closes. Throws `unavailable` above the limit. */
-  add(principal: string | undefined, bytes: number, res: ServerResponse): void {
-    if (bytes < LARGE_BYTES) return
+  add(
+    principal: string | undefined,
+    { bytes: size, heldBytes: bytes = size }: AnswerSize,
+    res: ServerResponse,
+  ): void {
+    if (size < LARGE_BYTES) return
     const own = principal === undefined ? 0 : this.#bytesOf(principal)
     if (own > 0 && own + bytes > this.#options.maxBytesPerPrincipal)
       throw unavailable('you have too many answers that are not read; read them, then retry')
@@ -49,7 +80,17 @@ export class UnreadAnswers {
       },
     }
     this.#unread.add(unread)
-    res.once('close', () => this.#unread.delete(unread))
+    const deadline = this.#startDeadline(size, unread)
+    res.once('close', () => {
+      clearTimeout(deadline)
+      this.#unread.delete(unread)
+    })
+  }
+
+  #startDeadline(size: number, { cut }: Unread): NodeJS.Timeout | undefined {
+    const { timeoutMs, minBytesPerSecond } = this.#options
+    if (minBytesPerSecond === 0) return undefined
+    return setTimeout(cut, timeoutMs + (size / minBytesPerSecond) * 1_000).unref()
   }
 
   #total(): number {
