@@ -36,7 +36,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   service.startLoop('invalidate-pending', INVALIDATE_INTERVAL_MS, () => caches.sweep())
   await redisReady(redis)
 
-  const analyses = new AnalysisCache((source) => pool.analyse(source))
+  const analyses = new AnalysisCache((source, principal) => pool.analyse(source, principal))
   const maxSourceBytes = catalog.max_workflow_upload_bytes
   rpc.serve(
     CatalogService,

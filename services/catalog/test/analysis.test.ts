@@ -75,6 +75,17 @@ test('full queue: further sources are unavailable, queued ones are answered', as
   expect(outcomes.length - refused.length).toBeGreaterThanOrEqual(64)
 })
 
+test('a queue that one principal has filled: a source of another one is analysed', async () => {
+  const { client, namespace } = await setup()
+  const analyse = (name: string, subject: string) =>
+    client.analyze({ source: sourceOf(namespace, name) }, { caller: { subject, issuer: 'svc' } })
+  const filling = Array.from({ length: 300 }, (_, i) => analyse(`w${i}`, 'ann'))
+  const other = analyse('other', 'bob')
+  const outcomes = await Promise.allSettled(filling)
+  expect(outcomes.some(({ status }) => status === 'rejected')).toBe(true)
+  expect((await other).workflows).toMatchObject([{ name: 'other' }])
+})
+
 test('analysis and registration of one source: analysed once', async () => {
   let reads = 0
   const pool = startPool()

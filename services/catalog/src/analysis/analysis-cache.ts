@@ -5,12 +5,15 @@ import { LRUCache } from 'lru-cache'
 const MAX_CACHE_BYTES = 16_777_216
 const ENTRY_BYTES = 1_024
 
+/** Analyses a source; the principal is the key of its uploader. */
+type Analyse = (source: Uint8Array, principal?: string) => Promise<DeclaredWorkflow[]>
+
 /**
  * LRU cache of analysis results by the hash of the source, because an upload is analysed for its
  * permissions and registered a moment later. Concurrent requests for equal sources share one analysis.
  */
 export class AnalysisCache {
-  readonly #analyse: (source: Uint8Array) => Promise<DeclaredWorkflow[]>
+  readonly #analyse: Analyse
   readonly #pending = new Map<string, Promise<DeclaredWorkflow[]>>()
   readonly #results = new LRUCache<string, DeclaredWorkflow[]>({
     maxSize: MAX_CACHE_BYTES,
@@ -18,17 +21,17 @@ export class AnalysisCache {
       workflows.reduce((bytes, workflow) => bytes + bytesOf(workflow), ENTRY_BYTES),
   })
 
-  constructor(analyse: (source: Uint8Array) => Promise<DeclaredWorkflow[]>) {
+  constructor(analyse: Analyse) {
     this.#analyse = analyse
   }
 
-  async analyse(source: Uint8Array): Promise<DeclaredWorkflow[]> {
+  async analyse(source: Uint8Array, principal?: string): Promise<DeclaredWorkflow[]> {
     const hash = hashSource(source)
-    return this.#results.get(hash) ?? this.#pending.get(hash) ?? this.#analyseNew(hash, source)
+    const known = this.#results.get(hash) ?? this.#pending.get(hash)
+    return known ?? this.#analyseNew(hash, this.#analyse(source, principal))
   }
 
-  async #analyseNew(hash: string, source: Uint8Array): Promise<DeclaredWorkflow[]> {
-    const analysis = this.#analyse(source)
+  async #analyseNew(hash: string, analysis: ReturnType<Analyse>): Promise<DeclaredWorkflow[]> {
     this.#pending.set(hash, analysis)
     try {
       const workflows = await analysis

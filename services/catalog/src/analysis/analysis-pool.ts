@@ -8,6 +8,7 @@ import {
   type WorkerFailure,
 } from './analysis-thread.ts'
 import type { WorkerReply } from './protocol.ts'
+import { SourceQueue } from './source-queue.ts'
 
 const THREADS = 2
 const MAX_QUEUED = 64
@@ -20,12 +21,16 @@ export interface AnalysisPoolOptions extends AnalysisLimits, ThreadOptions {
 }
 
 interface Job {
+  /** Key of the principal whose source it is. */
+  principal: string
   source: Uint8Array
   settle(outcome: WorkerReply | WorkerFailure): void
+  refuse(): void
 }
 
 /**
- * A bounded queue of sources in front of a few threads. A thread that a source ruined is replaced.
+ * A bounded queue of sources, in which principals take turns, in front of a few threads. A thread that a source
+ * ruined is replaced.
  *
  * The gateway has threads for large bodies (`body-threads.ts` there), which share no code with these: only
  * a list of jobs would be common. The time that a source takes is not bounded by its size, so a thread here
@@ -36,7 +41,7 @@ interface Job {
  */
 export class AnalysisPool {
   readonly #options: AnalysisPoolOptions
-  readonly #queue: Job[] = []
+  readonly #queue = new SourceQueue<Job>(MAX_QUEUED)
   readonly #slots: Promise<void>[]
   #sleepers: (() => void)[] = []
   #idleThreads = 0
@@ -48,9 +53,9 @@ export class AnalysisPool {
   }
 
   /** Returns the workflows of a source. Throws `invalid` if it is refused, `unavailable` under overload. */
-  async analyse(source: Uint8Array): Promise<DeclaredWorkflow[]> {
-    if (this.#isStopping || this.#queue.length >= MAX_QUEUED) throw overloaded()
-    return this.#toResult(await this.#enqueue(source))
+  async analyse(source: Uint8Array, principal = ''): Promise<DeclaredWorkflow[]> {
+    if (this.#isStopping) throw overloaded()
+    return this.#toResult(await this.#enqueue(source, principal))
   }
 
   async stop(): Promise<void> {
@@ -59,16 +64,14 @@ export class AnalysisPool {
     await Promise.all(this.#slots)
   }
 
-  #enqueue(source: Uint8Array): Promise<WorkerReply | WorkerFailure> {
+  #enqueue(source: Uint8Array, principal: string): Promise<WorkerReply | WorkerFailure> {
     return new Promise((resolve, reject) => {
-      const job = { source, settle: resolve }
-      this.#queue.push(job)
+      const refuse = () => reject(overloaded())
+      const job = { principal, source, settle: resolve, refuse }
+      this.#queue.add(job)?.refuse()
       this.#wakeAll()
       setTimeout(() => {
-        const at = this.#queue.indexOf(job)
-        if (at < 0) return
-        this.#queue.splice(at, 1)
-        reject(overloaded())
+        if (this.#queue.remove(job)) refuse()
       }, MAX_QUEUE_MS).unref()
     })
   }
@@ -91,7 +94,7 @@ export class AnalysisPool {
 
   async #runThread(thread: AnalysisThread): Promise<void> {
     while (!thread.isSpent && !this.#isStopping) {
-      const job = this.#queue.shift()
+      const job = this.#queue.take()
       if (job) job.settle(await thread.analyse(job.source, this.#options))
       else {
         this.#idleThreads++

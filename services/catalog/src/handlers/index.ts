@@ -1,9 +1,11 @@
+import { ANONYMOUS_CALLER, type Caller } from '@windlass/domain/caller'
+import { quotaKeys } from '@windlass/domain/quota-exceeded'
 import type { CatalogService, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
   type DeclaredWorkflow,
   withInputSchema,
 } from '@windlass/python-analysis/declared-workflows'
-import { callerOf, type Handlers } from '@windlass/rpc/call'
+import { type Call, callerOf, type Handlers } from '@windlass/rpc/call'
 import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { Fault, notFound } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
@@ -26,12 +28,12 @@ export interface HandlerDeps {
 
 export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogService> {
   const { db, caches } = deps
-  const analyse = (source: Uint8Array) => {
+  const analyse = (source: Uint8Array, { caller }: Call) => {
     if (source.length > deps.maxSourceBytes) {
       const reason = `Workflow source too large: more than ${deps.maxSourceBytes} bytes`
       throw new Fault('too_large', reason)
     }
-    return deps.analyses.analyse(source)
+    return deps.analyses.analyse(source, principalOf(caller))
   }
   const getVersion = async (request: WorkflowName & { version: number }, withSource: boolean) => {
     const name = toExactName(request)
@@ -41,10 +43,12 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
   }
 
   return {
-    analyze: async ({ source }) => ({ workflows: (await analyse(source)).map(toUnstoredRecord) }),
+    analyze: async ({ source }, call) => ({
+      workflows: (await analyse(source, call)).map(toUnstoredRecord),
+    }),
 
     async register(request, call) {
-      const workflows = await analyse(request.source)
+      const workflows = await analyse(request.source, call)
       const upload = { ...request, uploader: callerOf(call), traceparent: call.traceparent }
       const stored = await caches.commitAndInvalidate((tx) => register(tx, workflows, upload))
       return {
@@ -89,6 +93,10 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
     }),
   }
 }
+
+/** Anonymous callers, and gateways of earlier releases, which name none for an analysis, share the turns of one. */
+const principalOf = ({ issuer, subject }: Caller = ANONYMOUS_CALLER) =>
+  quotaKeys.principal(issuer, subject)
 
 /** Normalizes a name: names are stored in NFC and compared exactly. */
 const toExactName = ({ namespace, name }: WorkflowName): WorkflowName => ({

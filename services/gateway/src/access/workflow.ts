@@ -8,7 +8,13 @@ import type { Caches } from '../cache/create-caches.ts'
 import type { Clients } from '../clients/connect.ts'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { mayRegisterSomewhere } from '../domain/permissions.ts'
-import { type Caller, hasPermission, permissionDenied, requirePermission } from './caller.ts'
+import {
+  type Caller,
+  hasPermission,
+  onBehalfOf,
+  permissionDenied,
+  requirePermission,
+} from './caller.ts'
 import { getInWorkflow } from './execution-in-workflow.ts'
 import { type AccessRequest, rule } from './rule.ts'
 
@@ -105,14 +111,16 @@ export const mayRegister = rule({
   for: 'people',
   requiredPermissions: ['workflow:{namespace}:*:register'],
   async authorize(
-    { caller, body }: AccessRequest<unknown>,
+    { ctx, caller, body }: AccessRequest<unknown>,
     { catalog }: Pick<Clients, 'catalog'>,
   ): Promise<Registrable> {
     const source = (await body()) as Buffer
     // The source is analysed only if the caller may upload to some namespace.
     if (!mayRegisterSomewhere(caller.permissions))
       throw permissionDenied(`workflow:${firstNamespace(source)}:*:register`)
-    const { workflows } = await catalog.analyze({ source }, { timeoutMs: ANALYSIS_MS })
+    // Principals take turns in the analysis.
+    const options = { ...onBehalfOf(ctx, caller), timeoutMs: ANALYSIS_MS }
+    const { workflows } = await catalog.analyze({ source }, options)
     for (const namespace of new Set(workflows.map((workflow) => workflow.namespace)))
       requirePermission(caller, `workflow:${namespace}:*:register`)
     return { source, workflows }
