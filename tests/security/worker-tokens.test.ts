@@ -41,7 +41,25 @@ const run = async (namespace: string) => {
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 1_500))
 
-test('a worker of one namespace: receives no execution of another', async () => {
+/** What a worker sends for an execution, with bodies that are valid. */
+const REQUESTS: [route: (id: string) => string, body?: (execution_id: string) => unknown][] = [
+  [(id) => `claim/${id}`],
+  [
+    (id) => `checkpoint/${id}`,
+    (execution_id) => ({
+      ...{ execution_id, workflow_id: execution_id, workflow_namespace: 'b', workflow_name: 'w' },
+      ...{ state: 'RUNNING', events: [] },
+    }),
+  ],
+  [(id) => `release/${id}`],
+  [(id) => `progress/${id}`, () => []],
+  [(id) => `logs/${id}`, () => ({ first: 0, lines: [] })],
+  [(id) => `approvals/${id}`, () => ({ task_call_id: 't_1', task_name: 't' })],
+  [() => 'secrets/batch', (execution_id) => ({ execution_id, names: [] })],
+  [(id) => `nested/${id}/${id}/cancel`],
+]
+
+test('a worker of one namespace: receives no execution of another, and does not learn that it exists', async () => {
   const token = await workerToken('only-a', { namespaces: ['a'] })
   const worker = await idleWorker(auth, 'bound', {}, token)
   teardown.push(() => worker.disconnect())
@@ -49,8 +67,14 @@ test('a worker of one namespace: receives no execution of another', async () => 
   await worker.claim(own)
   await settle()
   expect([...worker.frames.keys()]).toEqual([own])
-  const claimed = await worker.call(`claim/${foreign}`)
-  expect(claimed.status).toBe(409)
+  const unknown = '1'.repeat(32)
+  for (const [route, body] of REQUESTS) {
+    const ask = (id: string) => worker.call(route(id), body?.(id))
+    const [hidden, absent] = [await ask(foreign), await ask(unknown)]
+    expect(hidden.status, route(foreign)).toBe(404)
+    expect(hidden.text.replaceAll(foreign, unknown)).toBe(absent.text)
+  }
+  expect((await worker.call(`claim/${own}`)).status).toBe(200)
 })
 
 test.each<[what: string, restrictions: object, record: object, field: string]>([

@@ -7,6 +7,8 @@ export interface ClaimHolder {
   /** Empty: the caller counts as the newest registration of the name. */
   session_id: string
   claim_generation?: number
+  /** Namespaces to which the worker is restricted; absent: none. */
+  namespaces?: { names: readonly string[] }
 }
 
 /** Other worker implementations search a 409 for `stale-claim` and then drop the execution. */
@@ -25,3 +27,15 @@ export function isHeldBy(execution: Execution, writer: ClaimHolder, holder?: str
 export function fence(execution: Execution, writer: ClaimHolder): void {
   if (!isHeldBy(execution, writer, execution.held_by)) throw staleClaim(execution)
 }
+
+/**
+ * True if the execution does not exist for the writer: it is of a namespace that the worker does not serve.
+ * A worker that was the last to hold it knows it, and is answered that its claim is stale.
+ */
+export const isHiddenFrom = (
+  { namespaces, worker_name }: ClaimHolder,
+  { workflow_namespace, ...execution }: Execution,
+): boolean =>
+  namespaces !== undefined &&
+  !namespaces.names.includes(workflow_namespace) &&
+  execution.worker_name !== worker_name

@@ -1,9 +1,10 @@
 import { Fault, notFound } from '@windlass/runtime/faults'
 import type { Approval } from '../domain/approvals.ts'
+import { isHiddenFrom } from '../domain/claim-holder.ts'
 import type { Execution, Limits, PendingEvent } from '../domain/execution.ts'
 import type { StoredEntry } from '../store/log.ts'
 import type * as totals from '../store/totals.ts'
-import { type Command, decide, type ExecutionCommand } from './command.ts'
+import { type Command, decide, type ExecutionCommand, writerOf } from './command.ts'
 import { type DecisionInput, keyOf } from './decision-input.ts'
 
 /** The committed row and whether this command changed it, or the fault of the refusal. */
@@ -41,6 +42,8 @@ export function applyCommand(
         throw new Fault('conflict', 'The execution is being modified; retry.')
       throw notFound('Execution', execution_id)
     }
+    const writer = writerOf(command)
+    if (writer && isHiddenFrom(writer, copy.after)) throw notFound('Execution', execution_id)
     copies.set(execution_id, copy)
     const before = copy.after
     const answer = runCommand(input, copy, command, { limits, copies })

@@ -65,6 +65,12 @@ export interface ExecutionCommand {
   sender?: string | undefined
 }
 
+/** The worker that sent a command; undefined for commands of others. */
+export function writerOf(command: Command): ClaimHolder | undefined {
+  if (command.kind === 'checkpoint') return command.report.holder
+  return 'holder' in command ? command.holder : undefined
+}
+
 /** Commands that are applied together, in their order. */
 export type CommandBatch = readonly ExecutionCommand[]
 

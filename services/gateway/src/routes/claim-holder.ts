@@ -1,5 +1,7 @@
+import type { Writer } from '@windlass/proto/windlass/executions/v1/executions'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
+import type { Restrictions } from '../domain/worker-restrictions.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
 export type ClaimHolder = ReturnType<typeof claimHolderOf>
@@ -8,13 +10,21 @@ export type ClaimHolder = ReturnType<typeof claimHolderOf>
  * Returns the calling worker with the claim generation of its header or of its execution token; refuses
  * a token of another execution or claim.
  */
-export function claimHolderOf(worker: WorkerIdentity, ctx: RequestContext, execution_id: string) {
+export function claimHolderOf(
+  worker: WorkerIdentity,
+  ctx: RequestContext,
+  execution_id: string,
+): Writer {
   const { worker_name, session_id, execution } = worker
   const claim_generation = generationOf(ctx)
-  if (!execution)
-    return claim_generation === undefined
-      ? { worker_name, session_id }
-      : { worker_name, session_id, claim_generation }
+  if (!execution) {
+    const namespaces = namespacesOf(worker)
+    return {
+      ...{ worker_name, session_id },
+      ...(claim_generation !== undefined && { claim_generation }),
+      ...(namespaces && { namespaces: { names: namespaces } }),
+    }
+  }
   if (execution.execution_id !== execution_id)
     throw new Fault(
       'forbidden',
@@ -34,4 +44,11 @@ function generationOf(ctx: RequestContext): number | undefined {
     msg: 'must be a whole number',
     type: 'int_parsing',
   })
+}
+
+/** Executions of other namespaces do not exist for a worker that is restricted to some. */
+function namespacesOf({ grant }: WorkerIdentity): string[] | undefined {
+  if (!grant) return undefined
+  const { namespaces } = JSON.parse(grant.restrictions_json) as Restrictions
+  return namespaces ?? undefined
 }

@@ -168,7 +168,15 @@ export interface Writer {
   worker_name: string;
   /** Empty: the session of the newest registration of the name. */
   session_id: string;
-  claim_generation?: number | undefined;
+  claim_generation?:
+    | number
+    | undefined;
+  /** Absent: all. For a worker of certain namespaces other executions do not exist, unless it was the last to hold them. */
+  namespaces?: Namespaces | undefined;
+}
+
+export interface Namespaces {
+  names: string[];
 }
 
 export interface Claim {
@@ -1541,7 +1549,7 @@ export const Fork: MessageFns<Fork> = {
 };
 
 function createBaseWriter(): Writer {
-  return { worker_name: "", session_id: "", claim_generation: undefined };
+  return { worker_name: "", session_id: "", claim_generation: undefined, namespaces: undefined };
 }
 
 export const Writer: MessageFns<Writer> = {
@@ -1554,6 +1562,9 @@ export const Writer: MessageFns<Writer> = {
     }
     if (message.claim_generation !== undefined) {
       writer.uint32(24).int64(message.claim_generation);
+    }
+    if (message.namespaces !== undefined) {
+      Namespaces.encode(message.namespaces, writer.uint32(34).fork()).join();
     }
     return writer;
   },
@@ -1593,6 +1604,60 @@ export const Writer: MessageFns<Writer> = {
             }
 
             message.claim_generation = longToNumber(reader.int64());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.namespaces = Namespaces.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseNamespaces(): Namespaces {
+  return { names: [] };
+}
+
+export const Namespaces: MessageFns<Namespaces> = {
+  encode(message: Namespaces, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.names) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Namespaces {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseNamespaces();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.names.push(reader.string());
             continue;
           }
         }
