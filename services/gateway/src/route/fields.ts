@@ -143,6 +143,12 @@ export const text = (maxLength: number) =>
     .refine((value) => !/\p{Cc}|\p{Cs}/u.test(value), 'must not hold control characters')
     .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.text } })
 
+/** A name in a filter, in NFC as names are stored; none without. */
+export const nameFilter = text(255)
+  .transform((given) => given.normalize('NFC'))
+  .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.text } })
+  .default('')
+
 /** Text by name. A protobuf map is a plain object, which would lose `__proto__` silently. */
 export const dictionary = (name: z.ZodString, value: z.ZodString) =>
   z.preprocess(

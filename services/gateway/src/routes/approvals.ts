@@ -9,7 +9,7 @@ import { ageOf } from '../domain/age.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { sendJson } from '../http/response.ts'
 import { optionalJson } from '../route/body.ts'
-import { id, integer, prose, text } from '../route/fields.ts'
+import { id, integer, nameFilter, prose, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { ApprovalView, approvalView, withinOf } from './approval-views.ts'
 
@@ -45,7 +45,7 @@ export const listApprovals = route('get', '/approvals', {
     status: z.enum(STATUSES).default('pending'),
     execution_id: id.optional(),
     workflow_namespace: name,
-    workflow_name: name,
+    workflow_name: nameFilter,
     task_name: name,
     age_min: age,
     ...page,

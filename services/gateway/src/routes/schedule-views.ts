@@ -13,7 +13,7 @@ const config = kept.refine(
   (value) => value === undefined || /^(\{|null$)/.test(value.text),
   'must be an object',
 )
-const isName = (name: string) => scheduleNameOf(name) === name
+const isName = (name: string) => scheduleNameOf(name) !== undefined
 const account = text(255).nullish()
 const overlap = z.enum(OVERLAP_POLICIES)
 
@@ -31,6 +31,7 @@ export const NewSchedule = z
     name: z
       .string()
       .refine(isName, 'must be 1 to 255 printable characters without /')
+      .transform((given) => given.normalize('NFC'))
       .meta({ wire: { type: 'string', pattern: NAME_PATTERNS.label } }),
     schedule_config: config.refine(
       (value) => value !== undefined && value.text !== 'null',

@@ -7,7 +7,7 @@ import { mayNameAccounts, requireAccount } from '../access/schedule.ts'
 import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { json } from '../route/body.ts'
-import { flag, integer, page, text } from '../route/fields.ts'
+import { flag, integer, nameFilter, page } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { requireFiltered, timeOf } from './responses.ts'
 import {
@@ -63,7 +63,7 @@ export const listSchedules = route('get', '/schedules', {
   summary: 'List schedules, newest first',
   access: 'may list schedules',
   query: {
-    workflow_name: text(255).default(''),
+    workflow_name: nameFilter,
     active_only: flag.default(true),
     limit: integer({ min: 1, max: 1000 }).default(1000),
     offset: page.offset,

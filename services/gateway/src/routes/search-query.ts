@@ -3,7 +3,7 @@ import type { ListRequest } from '@windlass/proto/windlass/executions/v1/executi
 import type { SearchRequest } from '@windlass/proto/windlass/executions/v1/history'
 import { invalid, type Problem, unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import { id, page, tags, text, time, versionQuery } from '../route/fields.ts'
+import { id, nameFilter, page, tags, text, time, versionQuery } from '../route/fields.ts'
 
 /** A search without the visibility of its caller. */
 export type Search = Omit<SearchRequest, 'visible'>
@@ -25,7 +25,7 @@ const ID_PREFIX = /^[0-9A-Fa-f]{8}[0-9A-Fa-f-]{0,28}$/
 const SORTS = ['-created', 'created', '-finished', 'finished'] as const
 
 /** Filters of the list of all executions. */
-export const workflowQuery = { workflow_name: name, namespace: name }
+export const workflowQuery = { workflow_name: nameFilter, namespace: name }
 
 /** Filters of every list of executions; all that are given must match. */
 export const searchQuery = {

@@ -13,7 +13,7 @@ import { isVisibleTo } from '../access/worker-visibility.ts'
 import type { Clients } from '../clients/connect.ts'
 import { ofEarlierRelease, orUpgrade } from '../clients/or-upgrade.ts'
 import { isEligible } from '../domain/explain.ts'
-import { integer, text, time } from '../route/fields.ts'
+import { integer, nameFilter, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { timeOf } from './responses.ts'
 
@@ -76,7 +76,7 @@ export const getStats = route('get', '/executions/stats', {
     /** One series for each: the 50 with most executions. `version` requires `namespace` and `workflow_name`. */
     group: z.enum(['', 'workflow', 'version', 'worker', 'error']).default(''),
     namespace: text(255).default(''),
-    workflow_name: text(255).default(''),
+    workflow_name: nameFilter,
   },
   returns: Stats,
   async handle({ query, resolved: visible }, deps: Deps) {
