@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { address, count, file, flag, hosts, MEBIBYTE, port, seconds, table } from './setting-types.ts'
+import {
+  address,
+  count,
+  file,
+  flag,
+  hosts,
+  MEBIBYTE,
+  port,
+  seconds,
+  table,
+} from './setting-types.ts'
 
 /** The public HTTP API of the gateway; its limits apply to the MCP server, too. */
 export const server = table({
