@@ -93,7 +93,8 @@ Not guaranteed
 Measurements
 ------------
 A hello-world execution (one task, four entries of the worker) costs the worker 2.0 CPU-ms alone and
-1.0 at 32 in flight (`bench/README.md`); the time of replay alone has not been measured.
+1.0 at 32 in flight. The replay of 10,000 finished calls takes 0.13 CPU-s in sequence and 0.19 in
+parallel (`bench/README.md`).
 
 Alternatives
 ------------

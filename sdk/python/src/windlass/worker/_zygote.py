@@ -48,9 +48,11 @@ def main(arguments: list[str]) -> int:
         signal.signal(number, signal.SIG_IGN)
     control = socket.socket(fileno=int(descriptor))
     configure(settings["log_level"], settings["log_format"])
-    # What sources use of the package, so that children share it.
+    # What workflows use of the package when they run, so that children share it.
     for name in windlass.__all__:
         getattr(windlass, name)
+    for name in ("_create_call", "_decode", "_workflow_body"):
+        importlib.import_module(f"windlass.{name}")
     compat.install()
     sys.path[:0] = settings["path"]
     for name in settings["preload"]:
