@@ -52,15 +52,15 @@ const asRow = ({ xid, execution_id, seq }: Position) => sql`
 
 /**
  * Reads terminal events after a position, by default the cursor, in the order of `xid`. An open transaction
- * may still commit with a lower xid, so entries at or above the oldest open one wait.
+ * may still commit with a lower xid, so entries at or above the oldest open one wait. The position is the value of a
+ * subquery: joined, it would be compared with every terminal event from the first one on.
  */
 export const listAfterCursor = (tx: Tx, name: CursorName, limit: number, after?: Position) =>
   tx.rows<FinishedExecution>(sql`
-    with cursor as (${after ? asRow(after) : storedPosition(name)})
     select e.xid::text as xid, e.execution_id, e.seq, x.state, x.workflow_namespace,
            x.workflow_name, x.schedule_id, x.traceparent
-      from cursor c, events e join executions x using (execution_id)
-     where (e.xid, e.execution_id, e.seq) > (c.xid, c.execution_id, c.seq)
+      from events e join executions x using (execution_id)
+     where (e.xid, e.execution_id, e.seq) > (${after ? asRow(after) : storedPosition(name)})
        and e.xid < pg_snapshot_xmin(pg_current_snapshot())
        and e.type in ${terminalEvents}
      order by e.xid, e.execution_id, e.seq limit ${limit}`)
