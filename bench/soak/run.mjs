@@ -62,8 +62,9 @@ async function soak({ url, home, infra, pids }) {
 
 function sampleOf(seconds, read, pids) {
   const sizeOf = (name) => {
-    const found = read.tables.find((one) => one.name === name)
-    return (found.rows + found.indexes) / MEBIBYTE
+    // A partitioned table has its rows in tables with its name and a number.
+    const found = read.tables.filter((one) => one.name.replace(/_\d+$/, '') === name)
+    return found.reduce((sum, { rows, indexes }) => sum + rows + indexes, 0) / MEBIBYTE
   }
   const { live, dead } = read.tables.find(({ name }) => name === 'executions')
   return {

@@ -79,6 +79,7 @@ test('each declared metric: shown by a panel or used by a rule, except those lis
     'windlass_clock_offset_seconds',
     'windlass_gc_duration_seconds',
     'windlass_http_open_requests',
+    'windlass_log_partitions',
     'windlass_mcp_tool_calls_total',
     'windlass_mcp_tool_duration_seconds',
     'windlass_spans_exported_total',

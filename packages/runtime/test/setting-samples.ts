@@ -94,6 +94,7 @@ export const samples: Record<string, unknown[]> = {
   'retention.workflows': [{ 'prod/report': 0 }, { 'prod/report': 3650 }],
   'retention.max_executions': number,
   'retention.log_days': [0.5, 7],
+  'retention.log_partitions': [0, 16],
   'retention.approval_days': [0.5, 7],
   'retention.tick_days': [0.5, 7],
   'retention.sweep_interval': [0.5, 60],

@@ -1,8 +1,9 @@
 import { cachedRead } from '@windlass/runtime/metrics/cached-read'
 import { OVERFLOW } from '@windlass/runtime/metrics/label-values'
 import type { Db } from '@windlass/runtime/postgres/db'
+import type { LogPartitions } from './engine/log-partitions.ts'
 import type { WaitingDispatchers } from './engine/waiters.ts'
-import { queueAge, queueDepth, relayLag, waitingDispatchers } from './metrics.ts'
+import { logPartitions, queueAge, queueDepth, relayLag, waitingDispatchers } from './metrics.ts'
 import * as store from './store/queue-metrics.ts'
 
 /** Maximum number of requirements with a series of their own: those with the longest queues. */
@@ -31,6 +32,10 @@ export function observeQueue(db: Db, waiters: WaitingDispatchers): () => void {
     for (const stop of stops) stop()
   }
 }
+
+/** Observes the partitions of the log; answers `stop`. */
+export const observePartitions = (partitions: Pick<LogPartitions, 'count'>): (() => void) =>
+  logPartitions.observe((report) => report(partitions.count))
 
 /** Adds up the requirements beyond the limit; the age of the sum is that of the oldest entry. */
 function foldTail(rows: store.QueuedByRequirement[]): store.QueuedByRequirement[] {

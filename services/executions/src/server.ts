@@ -13,6 +13,7 @@ import { openObjectStore } from '@windlass/runtime/object-store/open-object-stor
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
 import type { Execution } from './domain/execution.ts'
+import { LogPartitions } from './engine/log-partitions.ts'
 import { LogSizes } from './engine/log-sizes.ts'
 import { createNotifier } from './engine/notify.ts'
 import { QueueQuota } from './engine/queue-quota.ts'
@@ -25,12 +26,13 @@ import { executionsHandlers } from './handlers/executions-service.ts'
 import { historyHandlers } from './handlers/history-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
 import { cancelChildren } from './loops/cancel-children.ts'
+import { dropPartitions } from './loops/drop-partitions.ts'
 import { followChanges } from './loops/follow-ends.ts'
 import { relayTerminalEvents } from './loops/relay.ts'
 import { createRetentionSweep, deleteRemains } from './loops/retention.ts'
 import { expireOverdue, resendCancels } from './loops/sweep.ts'
 import { wakeAwaiting } from './loops/wake.ts'
-import { observeQueue } from './observe.ts'
+import { observePartitions, observeQueue } from './observe.ts'
 import * as executions from './store/executions.ts'
 import * as keys from './store/keys.ts'
 import { readEvents, readGrowth } from './store/log-growth.ts'
@@ -41,6 +43,7 @@ const SWEEP_MS = 1_000
 const CANCEL_RESEND_MS = 5_000
 const KEY_CLEANUP_MS = 60_000
 const KEY_CLEANUP_BATCH = 1_000
+const PARTITIONS_POLL_MS = 15_000
 /** Polling fallback for lost wake-ups, such as those of a replica that died after its commit. */
 const POLL_INTERVAL_MS = 5_000
 /** Many times the duration of a batch: a lock that is held longer belongs to a hung process. */
@@ -84,7 +87,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   startLoop('sweep', SWEEP_MS, () => expireOverdue(db, writer, log))
   startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus, writer))
   startLoop('delete keys', KEY_CLEANUP_MS, () => keys.deleteExpired(db, KEY_CLEANUP_BATCH))
-  await startRetention(service, settings, runtime)
+  const logPartitions = await startRetention(service, settings, runtime)
   const unsubscribe = consumeEvents(bus, db, writer)
   teardown.add('events', unsubscribe)
 
@@ -100,7 +103,7 @@ export async function start(settings: Settings, runtime: Runtime) {
     readEvents: (id, event_ids) => readEvents(db, id, event_ids),
   })
   const { claimMs } = limits
-  const own = { db, reads, bus, writer, waiters, queueQuota, logSizes }
+  const own = { db, reads, bus, writer, waiters, queueQuota, logSizes, logPartitions }
   const deps = { ...own, serviceIdentity, tokens, claimMs }
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
   rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
@@ -112,16 +115,23 @@ export async function start(settings: Settings, runtime: Runtime) {
   return { grpc }
 }
 
-/** Starts the loops that delete data, and opens the archive if one is configured. */
+/** Starts the loops that delete data, and opens the archive if one is configured. Returns the partitions of new logs. */
 async function startRetention(
   { db, startLoop }: Pick<Service, 'db' | 'startLoop'>,
   { retention, archive }: Settings,
   { log, teardown }: Runtime,
-): Promise<void> {
+): Promise<LogPartitions> {
+  const partitions = new LogPartitions({ db, rules: retention })
+  teardown.add('metrics of partitions', observePartitions(partitions))
   startLoop('delete remains', KEY_CLEANUP_MS, () => deleteRemains(db))
-  if (!retention.enabled) return
+  if (!retention.enabled) return partitions
   const objects = archive.url === '' ? undefined : await openObjectStore(archive)
   teardown.add('archive', () => objects?.close())
   const sweep = createRetentionSweep({ db, settings: retention, log, objects })
   startLoop('retention', retention.sweep_interval * 1_000, sweep)
+  startLoop('log partitions', PARTITIONS_POLL_MS, () => partitions.refresh())
+  startLoop('drop log partitions', retention.sweep_interval * 1_000, () =>
+    dropPartitions({ db, rules: retention, log }),
+  )
+  return partitions
 }

@@ -24,6 +24,7 @@ export const queued: Execution = {
   gated: false,
   last_seq: 0,
   revision: 0,
+  log_part: 0,
   input_json: '1',
   request_hash: '',
   depth: 0,

@@ -19,6 +19,8 @@ export interface Finished {
   request_hash?: string
   state?: 'COMPLETED' | 'FAILED' | 'SCHEDULED'
   events?: number
+  /** Partition of its log. */
+  log_part?: number
 }
 
 /** A database without a service: nothing but the test reads the ends. */
@@ -45,6 +47,7 @@ export async function seed(db: Db, rows: readonly Finished[]): Promise<string[]>
 
 const insert = (db: Db, id: string, row: Omit<Finished, 'execution_id'>) => {
   const { workflow = 'default/report', days = 100, state = 'COMPLETED', events = 2 } = row
+  const { log_part = 0 } = row
   const [namespace, name] = workflow.split('/')
   const ended = sql`clock_timestamp() - ${days}::float8 * interval '1 day'`
   const isFinished = state !== 'SCHEDULED'
@@ -53,16 +56,16 @@ const insert = (db: Db, id: string, row: Omit<Finished, 'execution_id'>) => {
       tx.run(sql`
         insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
           workflow_version, requirement_id, state, input, depth, parent_id, request_hash, last_seq,
-          created_at, finished_at, queued_at)
+          log_part, created_at, finished_at, queued_at)
         values (${id}, ${newId()}, ${namespace}, ${name}, 1, ${REQUIREMENT_ID}, ${state}, '1',
           ${row.depth ?? 0}, ${row.parent_id ?? null}, ${row.request_hash ?? ''}, ${events},
-          ${ended} - interval '1 hour', case when ${isFinished} then ${ended} end,
+          ${log_part}, ${ended} - interval '1 hour', case when ${isFinished} then ${ended} end,
           case when ${isFinished} then null else ${ended} end)`),
       tx.run(sql`
-        insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+        insert into events (execution_id, seq, event_id, type, source_id, name, value, time, part)
         select ${id}, seq, seq::text,
                case when seq = ${events} and ${isFinished} then 'WORKFLOW_' || ${state}::text
-                    else 'TASK_COMPLETED' end, 's', 'n', '2', ''
+                    else 'TASK_COMPLETED' end, 's', 'n', '2', '', ${log_part}::int
           from generate_series(1, ${events}::bigint) as seq`),
       tx.run(sql`
         insert into totals_delta (workflow_namespace, workflow_name, state, delta)

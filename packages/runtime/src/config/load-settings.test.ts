@@ -88,6 +88,7 @@ test('defaults: the numbers of the contract', () => {
   expect(retention).toMatchObject({
     enabled: false,
     retention_days: 30,
+    log_partitions: 8,
     sweep_interval: 3600,
     batch_size: 500,
   })

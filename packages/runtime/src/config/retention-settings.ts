@@ -4,6 +4,8 @@ import { address, count, flag, number, seconds, table } from './setting-types.ts
 
 /** A larger number is a mistake and would exceed the range of a timestamp. */
 const MAX_DAYS = 36_500
+/** Statements that read a log lock all of them. */
+const MAX_PARTITIONS = 16
 /** Timers of Node end at 2^31 ms. */
 const MAX_INTERVAL_SECONDS = 2_000_000
 
@@ -66,6 +68,11 @@ export const retention = table({
   max_executions: count.default(0),
   /** Age at which the log of a finished execution is deleted, except for its last event. 0: with the execution. */
   log_days: days.default(0),
+  /** Partitions of the log over `retention_days`, which are dropped instead of deleting their rows. 0: none. */
+  log_partitions: expecting(
+    `a whole number from 0 to ${MAX_PARTITIONS}`,
+    count.pipe(z.int().max(MAX_PARTITIONS)),
+  ).default(8),
   /** Age at which a decided approval of a finished execution is deleted. 0: with the execution. */
   approval_days: days.default(0),
   /** Age at which a settled tick of a schedule is deleted; the newest of each schedule stays. 0: never. */

@@ -53,6 +53,8 @@ export interface Execution {
   reply_to?: string
   /** W3C trace context of the create; absent: not traced. */
   traceparent?: string | undefined
+  /** Partition of the log that its entries are written to; 0: the one that is never dropped. */
+  log_part: number
   created_at: Date
   updated_at: Date
 }

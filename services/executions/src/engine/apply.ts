@@ -133,7 +133,7 @@ function runCommand(
   const time = now.toISOString()
   let seq = execution.last_seq
   for (const event of outcome.events) {
-    const entry = toEntry(execution_id, ++seq, event, time)
+    const entry = toEntry(execution, ++seq, event, time)
     if (input.known.has(keyOf(execution_id, entry))) continue
     input.known.add(keyOf(execution_id, entry))
     copy.entries.push(entry)
@@ -162,7 +162,7 @@ function merge(known: readonly Approval[], changed: readonly Approval[]): Approv
 }
 
 const toEntry = (
-  execution_id: string,
+  { execution_id, log_part }: Execution,
   seq: number,
   { type, source_id, name, value_json, ...event }: PendingEvent,
   time: string,
@@ -175,6 +175,7 @@ const toEntry = (
   name,
   value_json,
   time: event.time || time,
+  part: log_part,
 })
 
 /** Sixteen hex digits, as workers send them; unique within the execution, which suffices. */

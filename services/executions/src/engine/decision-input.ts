@@ -154,6 +154,7 @@ export const newRow = ({ priority: _, ...row }: executions.NewExecution): Execut
   gated: false,
   last_seq: row.fork?.seqs?.length ?? 0,
   revision: 0,
+  log_part: row.log_part ?? 0,
   created_at: new Date(),
   updated_at: new Date(),
 })

@@ -8,6 +8,7 @@ import { newId } from '@windlass/runtime/ids'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { starterOf, toMessage } from '../domain/message.ts'
+import type { LogPartitions } from '../engine/log-partitions.ts'
 import type { LogSizes } from '../engine/log-sizes.ts'
 import { notifyReady } from '../engine/notify.ts'
 import type { QueueQuota } from '../engine/queue-quota.ts'
@@ -43,6 +44,7 @@ export interface ExecutionsDeps {
   claimMs: number
   queueQuota: QueueQuota
   logSizes: LogSizes
+  logPartitions: LogPartitions
 }
 
 /** Creates the handlers of the service `Executions`; hot rpcs have files of their own. */

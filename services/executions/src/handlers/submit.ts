@@ -13,10 +13,12 @@ import { toMessage } from '../domain/message.ts'
 import type { CommandResult } from '../engine/apply.ts'
 import type { Command } from '../engine/command.ts'
 import { readLargeInputs } from '../engine/inputs.ts'
+import type { LogPartitions } from '../engine/log-partitions.ts'
 import type { LogSizes } from '../engine/log-sizes.ts'
 import type { QueueQuota } from '../engine/queue-quota.ts'
 import { readLogs } from '../engine/read-logs.ts'
 import type { ExecutionWriter } from '../engine/writer.ts'
+import type { NewExecution } from '../store/executions.ts'
 import * as ready from '../store/ready.ts'
 import { type ParsedCommand, parseCommand, readSender } from './commands.ts'
 import { withLogOfOrigin } from './plan-forks.ts'
@@ -42,6 +44,7 @@ interface SubmitDeps {
   tokens: ExecutionTokens
   queueQuota: QueueQuota
   logSizes: LogSizes
+  logPartitions: Pick<LogPartitions, 'partOf'>
 }
 
 /** Service that submits commands, and the name of its process if it has one. */
@@ -52,7 +55,7 @@ interface Sender {
 
 /** Applies commands in the order sent, each with its own result. */
 export function createSubmitHandler(deps: SubmitDeps) {
-  const { db, reads, writer, serviceIdentity, tokens, queueQuota, logSizes } = deps
+  const { db, reads, writer, serviceIdentity, tokens, queueQuota, logSizes, logPartitions } = deps
   const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
@@ -65,7 +68,7 @@ export function createSubmitHandler(deps: SubmitDeps) {
     try {
       const parsed = parseCommand(message, { service, verifyCaller: serviceIdentity.verifyCaller })
       const { command } = parsed
-      if (command.kind === 'create') command.row.traceparent = message.traceparent
+      if (command.kind === 'create') completeRow(command.row, message, logPartitions)
       const admitted = command.kind === 'create' ? queueQuota.admit(command.row) : () => {}
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
@@ -123,6 +126,15 @@ export function createSubmitHandler(deps: SubmitDeps) {
     })
     return { results }
   }
+}
+
+function completeRow(
+  row: NewExecution,
+  { traceparent }: Message,
+  partitions: SubmitDeps['logPartitions'],
+): void {
+  row.traceparent = traceparent
+  row.log_part = partitions.partOf(row)
 }
 
 const refusal = ({ kind, message, details }: Fault) => ({

@@ -19,7 +19,8 @@
  *   begin
  *     pg_try_advisory_xact_lock   another replica sweeps: this sweep ends
  *     lock the rows that are not locked
- *     delete logs, captured lines, approvals, rows; subtract them from the totals
+ *     delete logs, captured lines, approvals, rows; subtract them from the totals. The log of an
+ *     execution stays if its partition is no longer written: it is dropped later, with all others of its time
  *   commit
  *
  * Guarantees
@@ -35,9 +36,9 @@
  *
  * Rejected
  *
- *   - Partitions by time, dropped when they are old. Ids that begin with a time would allow it for the
- *     log, but derived ids (schedules, nested runs) do not, workflows with other ages hold a partition
- *     back, and each statement on the executions themselves would lock every partition. See ADR 18.
+ *   - Partitions of `executions` by time, dropped when they are old, as those of the log are
+ *     (engine/log-partitions.ts): each statement of an execution would lock every partition with its indexes, and totals,
+ *     workflows with other ages and living executions need the rows one by one anyway. See ADR 18 and 23.
  *   - An index on `finished_at`: one more entry to write for each execution, for a read of each hour.
  */
 import type { ObjectStore } from '@windlass/runtime/object-store/object-store'

@@ -1,5 +1,6 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { Sql, sql } from '@windlass/runtime/postgres/sql'
+import { ofLog } from './log.ts'
 
 /** Tables of an archive. Rows of a table become objects whose members are its columns. */
 export type ArchivedTable =
@@ -17,8 +18,11 @@ interface Column {
 /** Columns by table, as they are in this database: a release may add columns. */
 export type Columns = Record<ArchivedTable, Column[]>
 
-/** The commit order has no meaning in another database, and a restored event is not published again. */
-const LEFT_OUT = new Set(['xid', 'log_deleted', 'restored_at'])
+/**
+ * The commit order has no meaning in another database, and a restored event is not published again. Restored
+ * logs belong to the partition that is never dropped.
+ */
+const LEFT_OUT = new Set(['xid', 'log_deleted', 'restored_at', 'part', 'log_part'])
 
 export async function readColumns(db: Queries): Promise<Columns> {
   const rows = await db.rows<Column & { table_name: ArchivedTable }>(sql`
@@ -99,7 +103,7 @@ export const readSequence = (
   db.rows<{ line: string; seq: number }>(sql`
     select line, (line::jsonb->>'seq')::bigint as seq from (${asObjects(
       columns[table],
-      sql`from ${text(table)} t where t.execution_id = ${id} and t.seq > ${after}
+      sql`from ${text(table)} t where ${table === 'events' ? ofLog(id) : sql`t.execution_id = ${id}`} and t.seq > ${after}
           order by t.seq limit ${limit}`,
     )}) as page`)
 

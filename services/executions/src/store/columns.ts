@@ -9,7 +9,7 @@ const common = sql`
   state, held_by, held_session, held_connection, worker_name, claim_generation,
   delivered_generation, queued_at is not null as queued, parked, attempts, completions, resume_due, gated, pause_source_id,
   queue_timeout_ms, preferred_worker, passed_over, last_seq, revision, created_by, created_by_issuer,
-  schedule_id, depth, parent_id, cancel_with_parent, request_hash, reply_to, traceparent, created_at, updated_at`
+  schedule_id, depth, parent_id, cancel_with_parent, request_hash, reply_to, traceparent, log_part, created_at, updated_at`
 
 /** Columns for a decision, without a large input, because most commands do not answer it. */
 export const forChange = sql`${common},

@@ -1,6 +1,7 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { DigestedEntry } from '../domain/compare-calls.ts'
+import { ofLog } from './log.ts'
 import { type ListedRow, listedColumns } from './search.ts'
 
 /** Larger inputs are compared only as a whole. */
@@ -15,7 +16,7 @@ export const readRow = (db: Queries, execution_id: string) =>
 export const readDigests = (db: Queries, execution_id: string, limit: number) =>
   db.rows<DigestedEntry>(sql`
     select seq, type, source_id, name, time, md5(value::text) as digest
-      from events where execution_id = ${execution_id} and seq <= ${limit}::bigint
+      from events where ${ofLog(execution_id)} and seq <= ${limit}::bigint
        and type like 'TASK!_%' escape '!' order by seq`)
 
 /** Compares inputs and outputs, character by character; two absent outputs are equal. */

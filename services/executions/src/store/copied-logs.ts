@@ -3,6 +3,7 @@ import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { OutlineEntry } from '../domain/fork.ts'
 import type { NewExecution } from './executions.ts'
+import { insertedColumns, ofLog } from './log.ts'
 
 /**
  * Copies the planned entries of the origin's log to a row that this transaction has inserted, numbered from
@@ -10,7 +11,7 @@ import type { NewExecution } from './executions.ts'
  */
 export async function copyLog(
   tx: Tx,
-  { execution_id, origin_id, fork }: NewExecution,
+  { execution_id, origin_id = '', fork, log_part = 0 }: NewExecution,
 ): Promise<void> {
   const { seqs = [], completions = 0, after_seq = 0 } = fork ?? {}
   const [, copied] = await Promise.all([
@@ -20,10 +21,10 @@ export async function copyLog(
        where execution_id = ${execution_id}`),
     seqs.length > 0
       ? tx.run(sql`
-          insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
-          select ${execution_id}::uuid, kept.position, e.event_id, e.type, e.source_id, e.name, e.value, e.time
+          insert into events (${insertedColumns})
+          select ${execution_id}::uuid, kept.position, e.event_id, e.type, e.source_id, e.name, e.value, e.time, ${log_part}::int
             from unnest(${seqs}::bigint[]) with ordinality as kept(seq, position)
-            join events e on e.execution_id = ${origin_id}::uuid and e.seq = kept.seq`)
+            join (select * from events where ${ofLog(origin_id)}) as e using (seq)`)
       : 0,
   ])
   if (copied < seqs.length)
@@ -34,4 +35,4 @@ export async function copyLog(
 export const readOutlineOf = (db: Queries, execution_id: string, limit: number) =>
   db.rows<OutlineEntry>(sql`
     select seq, type, source_id, name from events
-     where execution_id = ${execution_id} order by seq limit ${limit}`)
+     where ${ofLog(execution_id)} order by seq limit ${limit}`)

@@ -78,6 +78,8 @@ export interface NewExecution {
   /** Execution that it repeats, or whose log it begins with. */
   origin_id?: string
   fork?: Fork
+  /** Partition of the log; absent: 0. */
+  log_part?: number
 }
 
 /** The part of the log of `origin_id` with which a fork begins. */
@@ -112,6 +114,7 @@ export const NEW_COLUMNS: Column<NewExecution>[] = [
   ['priority', 'int', (row) => row.priority],
   ['traceparent', 'text', (row) => row.traceparent],
   ['origin_id', 'uuid', (row) => row.origin_id],
+  ['log_part', 'int', (row) => row.log_part ?? 0],
 ]
 
 /** Their names, for inserts. */

@@ -3,6 +3,7 @@ import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { CreationPosition, SweepTask, WorkflowName } from '../domain/sweep-plan.ts'
 import { terminalEvents, terminalStates } from './columns.ts'
 import { deleteLines, deleteSome } from './line-rows.ts'
+import { listDeletedByRow } from './partition-rows.ts'
 
 /** Time for which a reserved idempotency key answers with its execution. */
 const KEY_LIFETIME = sql`interval '24 hours'`
@@ -112,17 +113,21 @@ export async function lockRows(tx: Tx, ids: readonly string[]): Promise<string[]
 
 /**
  * Deletes finished executions with approvals and totals, and the logs and captured lines of all but those
- * in `withLog`. Ids that may still be referred to are recorded.
+ * in `withLog`. Entries in a partition that is no longer used are left to its drop. Ids that may still be
+ * referred to are recorded.
  */
-export const deleteExecutions = (
+export async function deleteExecutions(
   tx: Tx,
   ids: readonly string[],
   withLog: readonly string[],
-): Promise<unknown> =>
-  Promise.all([
-    tx.run(sql`
-      delete from events where execution_id = any(${ids}::uuid[])
-         and not execution_id = any(${withLog}::uuid[])`),
+): Promise<void> {
+  const parts = await listDeletedByRow(tx)
+  await Promise.all([
+    ...parts.map((part) =>
+      tx.run(sql`
+        delete from events where part = ${part} and execution_id = any(${ids}::uuid[])
+           and not execution_id = any(${withLog}::uuid[])`),
+    ),
     deleteLines(
       tx,
       ids.filter((id) => !withLog.includes(id)),
@@ -145,6 +150,7 @@ export const deleteExecutions = (
       insert into totals_delta (workflow_namespace, workflow_name, state, delta)
       select workflow_namespace, workflow_name, state, -count(*) from deleted group by 1, 2, 3`),
   ])
+}
 
 /**
  * Deletes logs and captured lines of finished executions, except for the last event: a reader of the log

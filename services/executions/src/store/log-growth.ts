@@ -1,5 +1,6 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { ofLog } from './log.ts'
 
 export interface LogGrowth {
   /** Bytes of the values. */
@@ -12,7 +13,7 @@ export interface LogGrowth {
 export async function readGrowth(db: Queries, id: string, after_seq: number): Promise<LogGrowth> {
   const row = await db.maybe<LogGrowth>(sql`
     select coalesce(sum(octet_length(value::text)), 0)::float8 as bytes, max(seq) as last_seq
-      from events where execution_id = ${id} and seq > ${after_seq}::bigint`)
+      from events where ${ofLog(id)} and seq > ${after_seq}::bigint`)
   return row ?? { bytes: 0 }
 }
 
@@ -25,6 +26,6 @@ export async function readEvents(
   const row = await db.maybe<{ bytes: number }>(sql`
     select coalesce(sum(octet_length(value::text)), 0)::float8 as bytes
       from events
-     where execution_id = ${id} and event_id in (select unnest(${event_ids}::text[]))`)
+     where ${ofLog(id)} and event_id in (select unnest(${event_ids}::text[]))`)
   return row?.bytes ?? 0
 }

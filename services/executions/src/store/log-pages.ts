@@ -1,5 +1,6 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { ofLog } from './log.ts'
 
 export interface LogPage {
   execution_id: string
@@ -38,7 +39,7 @@ export const readPage = (db: Queries, page: LogPage): Promise<PageRow[]> => {
     select seq, event_id, type, source_id, name, time, octet_length(value::text)::bigint as value_bytes,
            ${value}
       from events
-     where execution_id = ${execution_id} and seq > ${after}::bigint
+     where ${ofLog(execution_id)} and seq > ${after}::bigint
        ${before > 0 ? sql`and seq < ${before}::bigint` : sql``} ${ofTypes(types)}
      order by seq ${order} limit ${limit}`)
 }
@@ -60,7 +61,7 @@ export async function hasMore(
     'after' in place ? sql`seq > ${place.after}::bigint` : sql`seq < ${place.before}::bigint`
   const row = await db.maybe<{ more: boolean }>(sql`
     select exists (select from events
-                    where execution_id = ${execution_id} and ${condition} ${ofTypes(types)}) as more`)
+                    where ${ofLog(execution_id)} and ${condition} ${ofTypes(types)}) as more`)
   return row?.more ?? false
 }
 
@@ -109,4 +110,4 @@ export interface TimelineEvent {
 export const readOutline = (db: Queries, execution_id: string, after: number, limit: number) =>
   db.rows<TimelineEvent>(sql`
     select seq, type, source_id, name, time from events
-     where execution_id = ${execution_id} and seq > ${after}::bigint order by seq limit ${limit}`)
+     where ${ofLog(execution_id)} and seq > ${after}::bigint order by seq limit ${limit}`)

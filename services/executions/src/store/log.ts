@@ -1,13 +1,22 @@
 import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
-import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { Sql, sql } from '@windlass/runtime/postgres/sql'
 import { type Column, rowsOf } from './row-values.ts'
 
 export interface StoredEntry extends LogEntry {
   execution_id: string
+  /** Partition that it is written to; absent in entries that were read. */
+  part?: number
 }
 
 const columns = sql`execution_id, seq, event_id, type, source_id, name, value as value_json, time`
+
+/**
+ * Condition of the entries of one log: they are in the partition of their execution, or in the one of all
+ * others. What a deleted execution has left in a partition belongs to no log.
+ */
+export const ofLog = (id: string): Sql => sql`
+  execution_id = ${id} and part in (0, (select log_part from executions where execution_id = ${id}))`
 
 export interface EventKey {
   execution_id: string
@@ -19,7 +28,7 @@ export type EventRef = Pick<EventKey, 'execution_id' | 'event_id'>
 /**
  * Selects the entries with these ids that the logs contain. The first 32 entries of each log are found by
  * its primary key, so that short logs need no other index, and the rest by the partial index
- * `events_of_long_logs`. The planner compares the literal with the predicate of the index; `is true` keeps
+ * `events_of_long_logs`. The row of each execution says which partition to look in, besides partition 0. The planner compares the literal with the predicate of the index; `is true` keeps
  * it from joining the ids instead of hashing them.
  */
 export function knownOf(keys: readonly EventRef[]): Sql {
@@ -29,15 +38,18 @@ export function knownOf(keys: readonly EventRef[]): Sql {
            ${keys.map((key) => key.event_id)}::text[]) as k(execution_id, event_id)`
   return sql`
     select e.execution_id, e.event_id, e.type
-      from unnest(${ids}::uuid[]) as log(id) cross join lateral (
+      from unnest(${ids}::uuid[]) as log(id) join executions x on x.execution_id = log.id
+     cross join lateral (
         select execution_id, event_id, type from events
-         where execution_id = log.id and seq <= 32) as e
+         where execution_id = x.execution_id and part in (0, x.log_part) and seq <= 32) as e
      where ((e.execution_id, e.event_id) in (select k.execution_id, k.event_id from ${wanted})) is true
      union all
     select k.execution_id, e.event_id, e.type
-      from ${wanted} cross join lateral (
+      from ${wanted} join executions x on x.execution_id = k.execution_id
+     cross join lateral (
         select event_id, type from events
-         where execution_id = k.execution_id and event_id = k.event_id and seq > 32) as e`
+         where execution_id = x.execution_id and part in (0, x.log_part)
+           and event_id = k.event_id and seq > 32) as e`
 }
 
 /** Reads the events with these ids that the logs already contain. */
@@ -52,7 +64,11 @@ const COLUMNS: Column<StoredEntry>[] = [
   ['name', 'text', (entry) => entry.name],
   ['value', 'json', (entry) => entry.value_json],
   ['time', 'text', (entry) => entry.time],
+  ['part', 'int', (entry) => entry.part ?? 0],
 ]
+
+/** Columns of an insert, in the order of `rows`. */
+export const insertedColumns = new Sql([COLUMNS.map(([name]) => name).join(', ')], [])
 
 /** Entries as rows of a statement, in the column order of the inserts. */
 export const rows = (alias: string, entries: readonly StoredEntry[]): Sql =>
@@ -60,20 +76,22 @@ export const rows = (alias: string, entries: readonly StoredEntry[]): Sql =>
 
 export const append = (tx: Tx, entries: readonly StoredEntry[]): Promise<number> =>
   tx.run(sql`
-    insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+    insert into events (${insertedColumns})
     select * from ${rows('l', entries)}`)
 
 /** Reads the complete logs of some executions, each in order. */
 export const readAll = (db: Queries, ids: readonly string[]) =>
   db.rows<StoredEntry>(sql`
-    select ${columns} from events
-     where execution_id = any(${ids}::uuid[]) order by execution_id, seq`)
+    select e.* from executions x cross join lateral (
+      select ${columns} from events
+       where execution_id = x.execution_id and part in (0, x.log_part)) as e
+     where x.execution_id = any(${ids}::uuid[]) order by e.execution_id, e.seq`)
 
 /** Reads a page of one log, in order. */
 export const page = (db: Queries, id: string, { after, limit }: { after: number; limit: number }) =>
   db.rows<StoredEntry>(sql`
     select ${columns} from events
-     where execution_id = ${id} and seq > ${after} order by seq limit ${limit}`)
+     where ${ofLog(id)} and seq > ${after} order by seq limit ${limit}`)
 
 /** Reads entries up to the `last_seq` of a row that was read before its log. */
 export const upTo = (

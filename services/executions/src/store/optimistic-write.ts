@@ -68,7 +68,7 @@ function insertLeasedRows(db: Queries, rows: readonly executions.NewExecution[],
     with held as materialized (${ready.loadsUnderLock(workersOf(leases))}),
     inserted as (${insertLeasedIfAbsent(leased)} ${INSERTED}),
     appended as (
-      insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+      insert into events (${log.insertedColumns})
       select * from ${log.rows('l', entries)}
        where (l.execution_id in (
          select execution_id from inserted where held_by is not null)) is true),
@@ -138,7 +138,7 @@ function writeStatement(db: Queries, writes: Writes, workers: readonly string[] 
          ${isOrdered} ${hasLeases ? hasFreeSlot : sql``}
       returning e.execution_id, e.workflow_namespace, e.workflow_name, c.old_state, e.state),
     appended as (
-      insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+      insert into events (${log.insertedColumns})
       select * from ${log.rows('l', entries)}
        where (l.execution_id in (select execution_id from changed)) is true),
     counted as (
