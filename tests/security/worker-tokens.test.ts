@@ -41,7 +41,7 @@ const run = async (namespace: string) => {
 
 const settle = () => new Promise((resolve) => setTimeout(resolve, 1_500))
 
-/** What a worker sends for an execution, with bodies that are valid. */
+/** Requests of a worker for an execution, with valid bodies. */
 const REQUESTS: [route: (id: string) => string, body?: (execution_id: string) => unknown][] = [
   [(id) => `claim/${id}`],
   [

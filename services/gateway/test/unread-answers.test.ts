@@ -91,7 +91,11 @@ test('a large answer that is read byte by byte: cut off after its deadline', asy
   const trickle = setInterval(() => slow.read(1), 50)
   onTestFinished(() => clearInterval(trickle))
   // While it counts, there is no place for another one.
-  const readAnother = async () => (await (await read('0')).arrayBuffer()).byteLength
+  // On a busy machine it may exceed its own deadline.
+  const readAnother = () =>
+    read('0')
+      .then(async (answer) => (await answer.arrayBuffer()).byteLength)
+      .catch(() => 0)
   await expect.poll(readAnother, { interval: 500 }).toBeGreaterThan(INPUT_BYTES)
   const closed = new Promise((resolve) => slow.once('close', resolve))
   slow.resume()

@@ -30,7 +30,7 @@ interface RequestExtra extends ProgressContext {
   requestInfo?: { headers: Record<string, unknown> }
 }
 
-/** What the server takes from its client. */
+/** Credential and limits of the client. */
 export interface McpCaller {
   /** The Authorization header, whose rights a call has. */
   authorizationOf(headers: Record<string, unknown> | undefined): string | undefined

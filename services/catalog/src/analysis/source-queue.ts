@@ -1,4 +1,4 @@
-/** What waits in the queue of one principal. */
+/** A source that waits for its analysis. */
 interface Queued {
   /** Key of the principal whose source it is. */
   principal: string
