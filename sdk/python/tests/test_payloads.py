@@ -175,6 +175,26 @@ async def test_log_keeps_its_structure_and_shows_no_value() -> None:
     assert failed[ENCODED_FAILURE].keys() == {"$codec", "key", "data"}
 
 
+async def test_mark_of_a_cached_result_stays_readable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @task.with_options(cache=True)
+    async def costly(word: str) -> str:
+        return word
+
+    @workflow
+    async def runs(ctx: ExecutionContext[str]) -> str:
+        return await costly(ctx.input)
+
+    monkeypatch.chdir(tmp_path)
+    await run_from(runs, input=SECRET)
+    entry = (await run_from(runs, input=SECRET)).entries[2]
+    wrapped = PAYLOADS.wrap_event(entry.text)
+    assert SECRET not in wrapped
+    assert loads(wrapped)["value"]["metadata"]["~cached"] is True
+    assert loads(PAYLOADS.unwrap(wrapped))["value"] == loads(entry.text)["value"]
+
+
 async def test_run_that_continues_from_decoded_events_sees_the_same_values() -> None:
     first = await run_from(uses_everything, input=SECRET)
     decoded = [loads(PAYLOADS.unwrap(PAYLOADS.wrap_event(entry.text))) for entry in first.entries]

@@ -13,7 +13,7 @@ from run_fixture import FakeServices, failure_of, run_from, types, value
 from windlass import ExecutionContext, ExecutionEvent, TaskMetadata, task, workflow
 from windlass._services import Approval
 from windlass.errors import ApprovalRejected, ExecutionContextNotFoundError, ExecutionError
-from windlass.output_storage import LocalFileStorage
+from windlass.output_storage import LocalFileStorage, OutputStorage, OutputStorageReference
 from windlass.task import Task
 from windlass.workflow import Workflow
 
@@ -308,6 +308,60 @@ async def test_cached_result_is_reused_by_other_executions(
     monkeypatch.chdir(tmp_path)
     for _ in range(2):
         assert (await log_of(costly, 4))[-1].value == 4
+    assert attempts == ["costly"]
+
+
+async def test_result_of_the_cache_is_marked_in_the_log_and_replayed_as_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @task.with_options(cache=True)
+    async def costly(n: int) -> list[int]:
+        attempts.append("costly")
+        return [n]
+
+    monkeypatch.chdir(tmp_path)
+    first = await run_from(calling(costly, 4))
+    second = await run_from(calling(costly, 4))
+    assert [entry.value for entry in (first.events[2], second.events[2])] == [
+        {"storage_type": "inline", "reference_id": first.events[2].source_id, "metadata": metadata}
+        for metadata in ({"value": [4]}, {"value": [4], "~cached": True})
+    ]
+    assert '"metadata":{"value":[4],"~cached":true}}' in second.entries[2].text
+    again = (await run_from(calling(costly, 4), second.events[:-1])).events
+    assert (types(again), again[-1].value) == (["WORKFLOW_COMPLETED"], [4])
+    assert attempts == ["costly"]
+
+
+class Shelf(OutputStorage):
+    """Storage that accepts only the metadata that it returned."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = []
+
+    def store(self, reference_id: str, value: Any) -> OutputStorageReference:
+        self.values.append(value)
+        return OutputStorageReference("shelf", reference_id, {"at": len(self.values) - 1})
+
+    def retrieve(self, reference: OutputStorageReference) -> Any:
+        assert reference.metadata.keys() == {"at"}
+        return self.values[reference.metadata["at"]]
+
+
+async def test_result_of_the_cache_in_a_storage_is_marked_but_the_storage_does_not_see_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @task.with_options(cache=True, output_storage=Shelf())
+    async def costly(n: int) -> int:
+        attempts.append("costly")
+        return n
+
+    monkeypatch.chdir(tmp_path)
+    await log_of(costly, 4)
+    second = await run_from(calling(costly, 4))
+    log = second.events
+    assert log[2].value["metadata"] == {"at": 1, "~cached": True}
+    assert second.entries[2].text.count(',"~cached":true}}') == 1
+    assert (await run_from(calling(costly, 4), log[:-1])).events[-1].value == 4
     assert attempts == ["costly"]
 
 

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import type { ReadLogRequest } from '@windlass/proto/windlass/executions/v1/history'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
@@ -114,6 +115,35 @@ test('a timeline: attempts with their worker and end, calls of tasks', async () 
   })
   const absent = history.timeline({ execution_id: NO_EXECUTION })
   await expect(absent).rejects.toMatchObject({ kind: 'not_found' })
+})
+
+/** A result as the Python SDK records it, with a text that PostgreSQL cannot convert. */
+const result = (value: string, mark = '') =>
+  `{"storage_type":"inline","reference_id":"c","metadata":{"value":${value}${mark}}}`
+const CACHED = ',"~cached":true'
+
+test('results that a cache had: listed by the timeline, up to 4 MiB of results in 10,000 entries', async () => {
+  const { client, history } = await searchSetup()
+  const { execution_id, report } = await claimed(client)
+  // Random, so that its stored form is as large.
+  const large = JSON.stringify(randomBytes(2_500_000).toString('base64'))
+  const values = [
+    result('"\\u0000 \\ud800"', CACHED),
+    result('1'),
+    result('{"~cached":true}'),
+    result('[1]', ',"~cached":"true"'),
+    ...['null', '"~cached"', '[{"~cached":true}]', '{"metadata":[true]}'],
+    result(large, CACHED),
+    result(large, CACHED),
+    result('1', CACHED),
+  ]
+  const events = values.flatMap((value_json, i) => {
+    const call = { source_id: `call_${i}`, name: 'call' }
+    return [event('TASK_STARTED', call), event('TASK_COMPLETED', { ...call, value_json })]
+  })
+  await report('RUNNING', events)
+  const { timeline_json } = await history.timeline({ execution_id })
+  expect(JSON.parse(timeline_json)).toMatchObject({ calls: { cached: [0, 8] } })
 })
 
 test('statistics: what was created, ended and failed in each step, and percentiles of waits and runs', async () => {

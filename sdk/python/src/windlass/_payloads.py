@@ -25,7 +25,7 @@ from windlass._narrow import is_list, is_object
 from windlass.codec import PayloadCodec
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PayloadCodecError
-from windlass.output_storage import parse_reference
+from windlass.output_storage import CACHED, parse_reference
 
 _NAME = re.compile(r"[\w.+-]{1,64}")
 _MEMBER = r'\s*"(?:\$codec|key|data)"\s*:\s*"[^"\\]*"\s*'
@@ -170,7 +170,8 @@ def _reference(wrap: Wrap, value: Any, text: str) -> str:
         return text
     inner = slice_json(text, "metadata", "value") or "null"
     head = f'"storage_type":"inline","reference_id":{quote_json(reference.reference_id)}'
-    return f'{{{head},"metadata":{{"value":{wrap(inner)}}}}}'
+    mark = f',"{CACHED}":true' if CACHED in reference.metadata else ""
+    return f'{{{head},"metadata":{{"value":{wrap(inner)}{mark}}}}}'
 
 
 def _failure(wrap: Wrap, value: Any, text: str) -> str:

@@ -47,6 +47,8 @@ from windlass.output_storage import (
     inline_result,
     is_inline,
     parse_reference,
+    with_cache_mark,
+    without_cache_mark,
 )
 
 log = logging.getLogger("windlass.run")
@@ -197,10 +199,11 @@ class TaskExecution:
         cache, key = self.run.environment.cache, self._cache_key(policy)
         ttl_s = None if policy.ttl is None else to_seconds("ttl", policy.ttl)
         clock = self.run.environment.clock
-        value = await asyncio.to_thread(cache.find, key, clock(), ttl_s)
-        if value is None:
-            value = await self._run_function(attempt)
-            await asyncio.to_thread(cache.store, key, value, clock())
+        found = await asyncio.to_thread(cache.find, key, clock(), ttl_s)
+        if found is not None:
+            return CacheHit(found)
+        value = await self._run_function(attempt)
+        await asyncio.to_thread(cache.store, key, value, clock())
         return value
 
     async def _run_function(self, attempt: Attempt) -> Any:
@@ -343,8 +346,10 @@ class TaskExecution:
     async def store(self, value: Any, *, decode: bool = True) -> Result:
         """Returns the stored form of a value and the value as every run sees it.
 
-        Raises UnserializableError or ValueMismatchError.
+        The form of a CacheHit says so. Raises UnserializableError or ValueMismatchError.
         """
+        is_cached = isinstance(value, CacheHit)
+        value = value.value if isinstance(value, CacheHit) else value
         storage = self.options.output_storage
         if storage is None:
             text = encode(value)
@@ -353,10 +358,10 @@ class TaskExecution:
                 what = f"the result of {self.call.id}"
                 raise ValueTooLargeError(what, len(text), MAX_EVENT_BYTES)
             plain = value if type(value) in _SCALARS else loads(text)
-            form, form_text = inline_result(self.call.id, plain, text)
+            form, form_text = inline_result(self.call.id, plain, text, is_cached=is_cached)
             return Result(self.decode(plain) if decode else plain, form, form_text)
         reference = await asyncio.to_thread(storage.store, self.call.id, value)
-        form = reference.to_dict()
+        form = (with_cache_mark(reference) if is_cached else reference).to_dict()
         try:
             return Result(await self._load(form) if decode else value, form, encode(form))
         except Exception:
@@ -369,7 +374,7 @@ class TaskExecution:
         storage, reference = self.options.output_storage, parse_reference(recorded)
         if storage is None or reference is None or reference.storage_type == "inline":
             return self._read(recorded)
-        value = await asyncio.to_thread(storage.retrieve, reference)
+        value = await asyncio.to_thread(storage.retrieve, without_cache_mark(reference))
         is_json = reference.metadata.get("serializer") == "json"
         return self.decode(value) if is_json else value
 
@@ -398,6 +403,13 @@ class TaskExecution:
 
     def _record(self, type: E, value: Any, *, value_text: str | None = None) -> None:
         self.run.record_task(type, self.call.id, self.call.name, value, value_text=value_text)
+
+
+@dataclass(frozen=True, slots=True)
+class CacheHit:
+    """Value that an attempt returns without a run of the function."""
+
+    value: Any
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import pickle
 import re
 from abc import ABC, abstractmethod
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, TypeGuard
@@ -30,6 +30,9 @@ KEY_FILE = ".signing-key"
 MIN_KEY_BYTES = 16
 SIGNED = b"windlass-signed-pickle-1\n"
 SIGNATURE_BYTES = 32
+
+# Last member of the metadata of a result that the cache of its task had: the server reads it there.
+CACHED = "~cached"
 
 _MEMBERS = {"storage_type", "reference_id", "metadata"}
 _FILE_NAME = re.compile(r"[0-9a-f]{32}")
@@ -92,11 +95,28 @@ class InlineOutputStorage(OutputStorage):
         """Does nothing: the value is deleted with the log."""
 
 
-def inline_result(reference_id: str, value: Any, text: str) -> tuple[dict[str, Any], str]:
+def inline_result(
+    reference_id: str, value: Any, text: str, *, is_cached: bool = False
+) -> tuple[dict[str, Any], str]:
     """Returns an inline reference to a value and its JSON, which contains `text` unchanged."""
-    form = {"storage_type": "inline", "reference_id": reference_id, "metadata": {"value": value}}
-    members = f'"reference_id":{quote_json(reference_id)},"metadata":{{"value":{text}}}'
+    metadata = {"value": value, CACHED: True} if is_cached else {"value": value}
+    mark = f',"{CACHED}":true' if is_cached else ""
+    form = {"storage_type": "inline", "reference_id": reference_id, "metadata": metadata}
+    members = f'"reference_id":{quote_json(reference_id)},"metadata":{{"value":{text}{mark}}}'
     return form, f'{{"storage_type":"inline",{members}}}'
+
+
+def with_cache_mark(reference: OutputStorageReference) -> OutputStorageReference:
+    """Returns the reference to a result that the cache of the task had."""
+    return replace(reference, metadata={**reference.metadata, CACHED: True})
+
+
+def without_cache_mark(reference: OutputStorageReference) -> OutputStorageReference:
+    """Returns the reference as its storage returned it."""
+    if CACHED not in reference.metadata:
+        return reference
+    metadata = {name: part for name, part in reference.metadata.items() if name != CACHED}
+    return replace(reference, metadata=metadata)
 
 
 class LocalFileStorage(OutputStorage):

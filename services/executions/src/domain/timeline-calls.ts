@@ -18,7 +18,7 @@ export interface CallColumns extends CallScopes {
    * start of the second one, and so on. The last try has an end here only if it failed.
    */
   retries: [call: number, ...times: number[]][]
-  /** Positions of calls whose result existed before they began, or was copied from the origin of a fork. */
+  /** Positions of calls whose result a cache had, or was copied from the origin of a fork, or has no start. */
   cached: number[]
   /** Positions of calls whose fallback has run. */
   fallback: number[]
@@ -46,6 +46,7 @@ interface CallEvent {
   type: string
   source_id: string
   name: string
+  is_cached?: boolean
 }
 
 interface Call {
@@ -121,7 +122,7 @@ export class TimelineCalls {
   /** Adds an entry at a time in milliseconds; `isCopied`: it was copied from the origin of a fork. */
   add(event: CallEvent, at: number, isCopied: boolean): void {
     const call = this.#calls.get(event.source_id) ?? this.#newCall(event, at)
-    call.isCached ||= isCopied
+    call.isCached ||= isCopied || event.is_cached === true
     TRACES[event.type]?.(call, at)
     const state = CALL_CHANGES[event.type]
     if (!state) return

@@ -11,12 +11,12 @@ function hash(text: string): string {
   return value.toString(16).padStart(12, '0').repeat(5)
 }
 
-type Line = [type: string, name: string, ms: number, source_id?: string]
+type Line = [type: string, name: string, ms: number, source_id?: string, is_cached?: boolean]
 
 function timelineOf(lines: Line[], state = 'RUNNING') {
   const builder = new TimelineBuilder(BASE, hash)
-  for (const [i, [type, name, ms, source_id = name]] of lines.entries())
-    builder.add({ seq: i + 1, type, name, source_id, time: at(ms) })
+  for (const [i, [type, name, ms, source_id = name, is_cached = false]] of lines.entries())
+    builder.add({ seq: i + 1, type, name, source_id, time: at(ms), is_cached })
   return builder.build({ state, last_seq: lines.length }, false)
 }
 
@@ -119,6 +119,16 @@ test('tries of a call: where each ended and the next began; the last one that fa
     ...{ tries: [[0, 2]], retries: [[0, 5, 10, 2]], fallback: [0] },
     ...{ rollback: [[0, 20, 4]], compensated: [] },
   })
+})
+
+test('a result that a cache had: its call is listed, with the time that the search took', () => {
+  const { calls } = timelineOf([
+    ['TASK_STARTED', 'fetch', 10, 'fetch_1'],
+    ['TASK_COMPLETED', 'fetch', 13, 'fetch_1', true],
+    ['TASK_STARTED', 'fetch', 20, 'fetch_2'],
+    ['TASK_COMPLETED', 'fetch', 90, 'fetch_2'],
+  ])
+  expect(calls).toMatchObject({ duration: [3, 70], state: 'cc', cached: [0] })
 })
 
 /** Ids as the Python SDK makes them: the scope of a call is the hash of its path. */

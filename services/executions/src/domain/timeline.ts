@@ -39,6 +39,7 @@ interface OutlineEvent {
   source_id: string
   name: string
   time: string
+  is_cached?: boolean
 }
 
 const ENDS: Record<string, string> = {

@@ -104,10 +104,25 @@ export interface TimelineEvent {
   source_id: string
   name: string
   time: string
+  /** A result that the cache of its task had, as its worker says. */
+  is_cached: boolean
 }
+
+/** Stored bytes of results in which a page looks for that mark: values of a log may be of megabytes each. */
+const MARKED_BYTES = 4 * 1_048_576
+
+/** How such a result ends. Operators of JSON would refuse values with escapes that PostgreSQL has no text for. */
+const MARK = ',"~cached":true}}'
 
 /** Reads entries without their values. */
 export const readOutline = (db: Queries, execution_id: string, after: number, limit: number) =>
   db.rows<TimelineEvent>(sql`
-    select seq, type, source_id, name, time from events
-     where ${ofLog(execution_id)} and seq > ${after}::bigint order by seq limit ${limit}`)
+    select seq, type, source_id, name, time,
+           type = 'TASK_COMPLETED' and result_bytes <= ${MARKED_BYTES}::bigint
+             and right(value::text, ${MARK.length}) = ${MARK} as is_cached
+      from (select seq, type, source_id, name, time, value,
+                   sum(pg_column_size(value)) filter (where type = 'TASK_COMPLETED')
+                     over (order by seq) as result_bytes
+              from events where ${ofLog(execution_id)} and seq > ${after}::bigint
+             order by seq limit ${limit}) as page
+     order by seq`)

@@ -132,7 +132,7 @@ const Timeline = z
        * to the start of the second one, and so on. The last try has an end here if it failed.
        */
       retries: z.array(column).optional(),
-      /** Positions of calls that have a result and no start, or begin a fork: these last 0 ms. */
+      /** Positions of calls whose result the cache of the task had, or that begin a fork or have no start, which last 0 ms. */
       cached: column,
       /** Positions of calls whose fallback has run. */
       fallback: column.optional(),
