@@ -1,3 +1,4 @@
+import type { Defer } from '@windlass/testkit/defer'
 import type { Browser, BrowserContextOptions } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import { type AuthSystem, startAuthSystem } from '../security/auth-system.ts'
@@ -11,7 +12,8 @@ export const LIMIT_MS = 600_000
 
 interface Options {
   workers?: number
-  env?: Record<string, string>
+  /** Settings, or what makes them before the system starts. */
+  env?: Record<string, string> | ((defer: Defer) => Promise<Record<string, string>>)
   /** False: the file has long tests only, which run with TEST_CONSOLE=all. */
   isWanted?: boolean
   /** Runs once after the system has started. */
@@ -45,7 +47,8 @@ export function consoleFixture(options: Options = {}): ConsoleFixture {
   let opened: WatchedPage[] = []
   beforeAll(async () => {
     if (obstacle) return
-    const auth = await startAuthSystem(defer, { workers, env })
+    const settings = typeof env === 'function' ? await env(defer) : env
+    const auth = await startAuthSystem(defer, { workers, env: settings })
     await prepare?.(auth)
     const browser = await launch('unused.example')
     defer(() => browser.close())

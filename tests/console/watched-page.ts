@@ -11,10 +11,12 @@ interface AxeResult {
 export class WatchedPage {
   readonly page: Page
   readonly problems: string[]
+  readonly #origins: Set<string>
 
-  private constructor(page: Page, problems: string[]) {
+  private constructor(page: Page, problems: string[], origins: Set<string>) {
     this.page = page
     this.problems = problems
+    this.#origins = origins
   }
 
   /** Opens a page in a context of its own, which has no cookies of others. */
@@ -26,7 +28,7 @@ export class WatchedPage {
     const context = await browser.newContext({ baseURL, ...options })
     const page = await context.newPage()
     const problems: string[] = []
-    const { origin } = new URL(options.baseURL ?? baseURL)
+    const origins = new Set([new URL(options.baseURL ?? baseURL).origin])
     page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
     page.on('console', (message) => {
       // Chromium reports each answer that is no success as an error; tests check those themselves.
@@ -35,13 +37,18 @@ export class WatchedPage {
     })
     page.on('request', (request) => {
       const url = request.url()
-      if (!url.startsWith(`${origin}/`)) problems.push(`request to another host: ${url}`)
+      if (!origins.has(new URL(url).origin)) problems.push(`request to another host: ${url}`)
     })
     page.on('response', (response) => {
       // 503 is what a busy machine answers; the console tries again.
       if (response.status() === 500) problems.push(`${response.status()} ${response.url()}`)
     })
-    return new WatchedPage(page, problems)
+    return new WatchedPage(page, problems, origins)
+  }
+
+  /** Allows requests to another server, such as an issuer. */
+  allow(address: string): void {
+    this.#origins.add(new URL(address).origin)
   }
 
   /** Signs in with an API key, as a person does. */

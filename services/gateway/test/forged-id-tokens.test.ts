@@ -1,12 +1,13 @@
+import { CLIENT, type LateServer, lateServer } from '@windlass/testkit/oidc-provider'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose'
 import { expect, test } from 'vitest'
-import { browse, CLIENT, lateServer, OF_CONSOLE, startOidcGateway } from './sign-in-fixture.ts'
+import { browse, OF_CONSOLE, startOidcGateway } from './sign-in-fixture.ts'
 
 type Keys = Awaited<ReturnType<typeof generateKeyPair>>
 
 /** Serves an issuer whose token endpoint answers the ID token of `issue`. */
 async function serveIssuer(
-  { url, serve }: Awaited<ReturnType<typeof lateServer>>,
+  { url, serve }: LateServer,
   keys: Keys,
   issue: () => Promise<string>,
 ): Promise<void> {

@@ -1,15 +1,10 @@
 import { invalidateCaches } from '@windlass/runtime/cache-generation'
 import { openRedis } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
+import { lateServer } from '@windlass/testkit/oidc-provider'
 import { expect, onTestFinished, test } from 'vitest'
 import { ID } from './assert-response.ts'
-import {
-  browse,
-  lateServer,
-  OF_CONSOLE,
-  serveProvider,
-  startOidcGateway,
-} from './sign-in-fixture.ts'
+import { browse, OF_CONSOLE, servePerson, startOidcGateway } from './sign-in-fixture.ts'
 
 const CONSOLE = /\/console\/(?:\?|$|executions)/
 const CALLBACK = /\/console\/oidc\/callback/
@@ -19,7 +14,7 @@ async function setup(options: Parameters<typeof startOidcGateway>[1] = {}) {
   onTestFinished(() => redis.disconnect())
   const server = await lateServer()
   const gateway = await startOidcGateway(server.url, options)
-  const person = await serveProvider(server, `${gateway.url}/console/oidc/callback`)
+  const person = servePerson(server, `${gateway.url}/console/oidc/callback`)
   const start = `${gateway.url}/console/oidc/start`
   const me = async ({ visit }: ReturnType<typeof browse>) => {
     const response = await visit(`${gateway.url}/me`, OF_CONSOLE)

@@ -1,69 +1,17 @@
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { notFound } from '@windlass/runtime/faults'
-import { exportJWK, generateKeyPair } from 'jose'
-import Provider from 'oidc-provider'
-import { onTestFinished } from 'vitest'
+import { CLIENT, type LateServer, serveProvider } from '@windlass/testkit/oidc-provider'
 import { ID } from './assert-response.ts'
 import { type FakeServices, startGateway } from './gateway-fixture.ts'
 
-export const CLIENT = { client_id: 'console', client_secret: 'of the tests & alone' }
-
-/** A server on loopback whose listener is set later. */
-export async function lateServer() {
-  let listener: RequestListener = (_, res) => void res.writeHead(503).end()
-  const server = createServer((req, res) => listener(req, res))
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    serve: (next: RequestListener) => {
-      listener = next
-    },
-  }
-}
-
 /** Serves a certified OpenID provider at which `person` signs in at once, or refuses with an error. */
-export async function serveProvider(
-  { url: issuer, serve }: Awaited<ReturnType<typeof lateServer>>,
-  redirectUri: string,
-) {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
-  const jwk = { ...(await exportJWK(privateKey)), kid: 'real', alg: 'RS256', use: 'sig' }
+export function servePerson(server: LateServer, redirectUri: string) {
   const person: { subject: string | undefined } = { subject: 'ann' }
-  const oidc = new Provider(issuer, {
-    jwks: { keys: [jwk] },
-    cookies: { keys: ['of the tests alone'] },
-    conformIdTokenClaims: false,
-    claims: { openid: ['sub'], profile: ['name'] },
-    pkce: { required: () => true },
-    findAccount: (_, id) => ({ accountId: id, claims: async () => ({ sub: id, name: 'Ann' }) }),
-    clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],
-    features: { devInteractions: { enabled: false } },
-    interactions: { url: (_, { uid }) => `/interaction/${uid}` },
-    async loadExistingGrant({ oidc: { client, session } }) {
-      const grant = new oidc.Grant({
-        clientId: client?.clientId ?? '',
-        accountId: session?.accountId ?? '',
-      })
-      grant.addOIDCScope('openid profile')
-      await grant.save()
-      return grant
-    },
-  })
-  const handle = oidc.callback()
-  serve(async (req, res) => {
-    if (!req.url?.startsWith('/interaction/')) return void handle(req, res)
+  serveProvider(server, redirectUri, (_req, _res, finish) => {
     const { subject } = person
-    const result =
-      subject === undefined ? { error: 'access_denied' } : { login: { accountId: subject } }
-    await oidc.interactionFinished(req, res, result)
+    return finish(
+      subject === undefined ? { error: 'access_denied' } : { login: { accountId: subject } },
+    )
   })
   return person
 }
