@@ -27,6 +27,20 @@ async def holder(ctx: ExecutionContext):
     await hold(ctx.input)
 `
 
+/** Its second run finds the result of the task in the cache of the worker. */
+const CACHES = `from windlass import ExecutionContext, task, workflow
+
+
+@task.with_options(cache=True)
+async def forecast(city):
+    return f"sun in {city}"
+
+
+@workflow.with_options(name="plan")
+async def plan(ctx: ExecutionContext):
+    return await forecast(ctx.input)
+`
+
 const ids = { booking: '', first: '', second: '' }
 const fixture = consoleFixture({
   workers: 1,
@@ -72,6 +86,38 @@ describe.skipIf(obstacle)(`tabs of an execution${obstacle ? `: ${obstacle}` : ''
     const legend = one.page.getByRole('list', { name: 'Marks' })
     expect(await legend.textContent()).toMatch(/try failed.*next try begins.*rollback.*compensates/)
     expect(await one.findings()).toEqual([])
+  })
+
+  test('a result of the cache: a shape and words in the timeline and its table; the first run has none', async () => {
+    const { upload, requestOk, admin } = fixture.auth
+    expect((await upload(CACHES)).status).toBe(200)
+    const run = async () => {
+      const body = { city: 'Oslo' }
+      const answer = await requestOk('POST /workflows/default/plan/run/sync?detailed=true', {
+        body,
+      })
+      return answer.execution_id ?? ''
+    }
+    const [first, second] = [await run(), await run()]
+    const one = await fixture.open(admin)
+    const { page, visit, findings } = one
+    await visit(`executions/${first}?tab=timeline&table=1`, 'plan')
+    const rows = page.getByRole('table', { name: 'Calls of tasks' }).getByRole('row')
+    await expect.poll(() => rows.count()).toBe(2)
+    expect(await rows.last().textContent()).not.toContain('reused')
+    expect(await page.locator('.mark-cached').count()).toBe(0)
+    await visit(`executions/${second}?tab=timeline`, 'plan')
+    const lane = lanesOf(one).first()
+    expect(await lane.textContent()).toContain('result reused')
+    expect(await lane.getByRole('img').getAttribute('aria-label')).toContain('result reused')
+    expect(await lane.locator('.at .mark-cached').count()).toBe(1)
+    expect(await page.getByRole('list', { name: 'Marks' }).textContent()).toContain('result reused')
+    await page.getByText('As a table').click()
+    await expect.poll(() => page.url()).toMatch(/table=1$/)
+    expect(await rows.last().textContent()).toMatch(/forecast1completed.*1result reused$/)
+    expect(await findings()).toEqual([])
+    await page.getByText('As a table').click()
+    await expect.poll(() => page.url()).not.toContain('table=')
   })
 
   test('the overview by keyboard and by drag: the part is in the address, and kept when it is opened again', async () => {

@@ -86,6 +86,40 @@ const QUIET_MS = 7_000
 const SLOW = { timeout: 60_000 }
 
 describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, () => {
+  test('Home: what waits and since when, what failed lately; parts that need the same answer ask once', async () => {
+    const { page, visit, findings } = await open()
+    proxy.seen = []
+    await visit('', 'Home')
+    const tile = (label: RegExp) => page.getByRole('link', { name: label })
+    await tile(/^Waiting for a worker/)
+      .getByText('oldest')
+      .waitFor()
+    // The page, and the stream of lists before it opens.
+    expect(proxy.seen.filter((one) => one === 'GET /me').length).toBeLessThanOrEqual(2)
+    expect(proxy.seen.filter((one) => one === 'GET /queue').length).toBe(1)
+    expect(await tile(/^Waiting for a worker/).textContent()).toMatch(/worker1oldest .+/)
+    expect(await tile(/^Failed in the last hour/).textContent()).toMatch(/hour0$/)
+    const person = page.getByRole('region', { name: 'What needs a person' })
+    await person.getByText('1 queued execution: no connected worker can run it').waitFor()
+    expect(await findings()).toEqual([])
+    await tile(/^Failed in the last hour/).click()
+    await page.getByText('No execution matches').waitFor()
+    expect(page.url()).toMatch(/\?state=FAILED&finished_after=/)
+    expect(await page.getByLabel('Ended after').inputValue()).toMatch(/^20.*Z$/)
+  })
+
+  test('the filters of the list: names are offered once one of them has the focus', async () => {
+    const { page, visit, findings } = await open()
+    await visit('executions', 'Executions')
+    const offered = page.locator('datalist option')
+    expect(await offered.count()).toBe(0)
+    await page.getByLabel('Workflow', { exact: true }).focus()
+    await expect
+      .poll(() => offered.evaluateAll((all) => all.map((one) => one.getAttribute('value'))))
+      .toEqual(['ship', 'default'])
+    expect(await findings()).toEqual([])
+  })
+
   test('start: the last input is taken over exactly, and a key used twice starts once', async () => {
     const one = await open()
     const { page } = one

@@ -1,7 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { LiveSource } from '../live/live-source.ts'
-import { Poll } from './poll.ts'
-import { serverNow } from './server-clock.ts'
+import { joinReading, type Known, knownOf } from './shared-reading.ts'
 
 export interface Answer<T> {
   /** The last answer; it stays while a later request fails. */
@@ -27,32 +26,11 @@ interface Options {
   gapMs?: number | undefined
 }
 
-/** Answers of screens that were left, so that going back shows them at once. */
-const kept = new Map<string, { data: unknown; readAt: number }>()
-const MAX_KEPT = 100
-
-function keep(key: string, data: unknown): number {
-  const readAt = serverNow()
-  kept.delete(key)
-  kept.set(key, { data, readAt })
-  const [oldest] = kept.keys()
-  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
-  return readAt
-}
-
-/** Drops every answer, because another caller has signed in. */
-export const forgetAnswers = (): void => kept.clear()
-
-type State<T> = Pick<Answer<T>, 'data' | 'error' | 'readAt'> & { key: string }
-
-const initial = <T>(key: string): State<T> => {
-  const known = kept.get(key)
-  return { key, data: known?.data as T | undefined, readAt: known?.readAt, error: undefined }
-}
+type State = Known & { key: string }
 
 /**
  * Reads from the server: again with each new key, and at intervals if requested. Without a key, nothing is
- * read.
+ * read. Parts of a page with the same key and options share the requests.
  */
 export function useQuery<T>(
   key: string | undefined,
@@ -60,35 +38,29 @@ export function useQuery<T>(
   { every, everyWhileLive, live, gapMs = every ?? 0 }: Options = {},
 ): Answer<T> {
   const name = key ?? ''
-  const [state, setState] = useState<State<T>>(() => initial(name))
+  const [state, setState] = useState<State>(() => ({ key: name, ...knownOf(name) }))
   const loading = useRef(load)
   loading.current = load
   const again = useRef(() => {})
 
   useEffect(() => {
     if (key === undefined) return
-    setState((last) => (last.key === key ? last : initial(key)))
-    const poll = new Poll(
-      async (signal) => {
-        const data = await loading.current(signal)
-        if (!signal.aborted) setState({ key, data, readAt: keep(key, data), error: undefined })
-      },
-      (error) => setState((last) => ({ ...last, key, error })),
-      () => (live?.isLive ? everyWhileLive : every),
-      every,
+    const schedule = { every, everyWhileLive, live, gapMs }
+    const { now, leave } = joinReading(
+      key,
+      (signal) => loading.current(signal),
+      schedule,
+      (known) => setState((last) => (isShown(last, key, known) ? last : { key, ...known })),
     )
-    again.current = () => poll.now()
-    const leave = live?.subscribe(
-      (gap = gapMs) => poll.soon(gap),
-      () => poll.plan(),
-    )
-    return () => {
-      leave?.()
-      poll.stop()
-    }
+    again.current = now
+    return leave
   }, [key, every, everyWhileLive, live, gapMs])
 
   const refresh = useCallback(() => again.current(), [])
-  const current = state.key === name ? state : initial<T>(name)
-  return { ...current, refresh }
+  const { data, error, readAt } = state.key === name ? state : knownOf(name)
+  return { data: data as T | undefined, error, readAt, refresh }
 }
+
+/** True if nothing is new, so that nothing is drawn again. */
+const isShown = (last: State, key: string, { data, error, readAt }: Known): boolean =>
+  last.key === key && last.data === data && last.error === error && last.readAt === readAt

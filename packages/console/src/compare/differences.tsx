@@ -18,7 +18,7 @@ const ROWS: readonly Row[] = [
   ['Waited', (side) => secondsText(side.queue_wait)],
   ['Ran', (side) => secondsText(side.run_time)],
   ['Input', (side) => sizeText(side.input_bytes)],
-  ['Output', (side) => sizeText(side.output_bytes)],
+  ['Output, or error', (side) => sizeText(side.output_bytes)],
   ['Error', (side) => side.error ?? '–'],
 ]
 

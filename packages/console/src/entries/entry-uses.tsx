@@ -47,7 +47,7 @@ export function EntryUses({ name }: { name: string }) {
                   ))}
                 </DataTable>
                 <p>
-                  <Link to={address('audit', { object })}>All {total} entries about it</Link>
+                  <Link to={address('audit', { object })}>All entries about it ({total})</Link>
                 </p>
               </>
             )

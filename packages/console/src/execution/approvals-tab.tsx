@@ -1,13 +1,15 @@
 import { listApprovalsOf } from '../api/approvals.ts'
 import { useQuery } from '../api/use-query.ts'
 import { lists } from '../live/feed.ts'
+import { executionAddress } from '../location/address.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
+import { Link } from '../ui/link.tsx'
 
 const EVERY_MS = 5_000
 
 /** The approvals of an execution, pending ones with their decision. */
-export function ApprovalsTab({ id }: { id: string }) {
+export function ApprovalsTab({ id, state }: { id: string; state: string }) {
   const answer = useQuery(`approvals of ${id}`, (signal) => listApprovalsOf(id, signal), {
     every: EVERY_MS,
     live: lists.approvals,
@@ -15,12 +17,25 @@ export function ApprovalsTab({ id }: { id: string }) {
   return (
     <Loaded answer={answer}>
       {({ approvals }) =>
-        approvals.length === 0 ? (
-          <Empty title="No task of this execution needs an approval" />
-        ) : (
+        approvals.length > 0 ? (
           <ApprovalList approvals={approvals} onDecided={answer.refresh} />
+        ) : state === 'PAUSED' ? (
+          <WaitsForResume id={id} />
+        ) : (
+          <Empty title="No task of this execution needs an approval" />
         )
       }
     </Loaded>
   )
 }
+
+/** A workflow paused by itself, with an output that says why. */
+const WaitsForResume = ({ id }: { id: string }) => (
+  <Empty title="It waits for a resume, not for an approval">
+    <p>
+      <em>Resume</em>, above, continues it. The output with which it paused is in{' '}
+      <Link to={executionAddress(id, { tab: 'data' })}>Input and output</Link>, the entry in the{' '}
+      <Link to={executionAddress(id, { tab: 'log' })}>Log</Link>.
+    </p>
+  </Empty>
+)

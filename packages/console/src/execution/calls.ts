@@ -20,7 +20,7 @@ export interface Call extends Period {
   marks: readonly number[]
   /** When its rollback ran. */
   rollback: Period | undefined
-  /** Its result was there already: of a fork, or of a cache. */
+  /** Its result was there already: a cache had it, or a fork began with it. */
   isCached: boolean
   /** Its fallback has run. */
   hasFallback: boolean

@@ -1,7 +1,8 @@
 import { duration } from '../format/time.ts'
 import { Took } from '../ui/times.tsx'
-import { type Call, type CallState, type Try, triesOf } from './calls.ts'
-import { MARKS, type MarkName, MarkShape } from './lane-marks.tsx'
+import { marksOf, STATE_WORDS, wordOf } from './call-words.ts'
+import { type Call, type Try, triesOf } from './calls.ts'
+import { type MarkName, MarkShape } from './lane-marks.tsx'
 import type { Span } from './zoom.ts'
 
 const WIDTH = 1_000
@@ -10,30 +11,6 @@ const INDENT_PX = 12
 const MAX_DEPTH = 10
 /** Maximum number of tries of a call that are drawn; the words count all of them. */
 const MAX_TRIES = 40
-
-const WORDS: Record<CallState, string> = {
-  running: 'running',
-  completed: 'completed',
-  failed: 'failed',
-  paused: 'paused',
-  awaiting: 'waits for approval',
-  rejected: 'rejected',
-}
-
-/** What happened to a call beyond its state, each with a shape. */
-export const marksOf = (call: Call): MarkName[] => [
-  ...(call.retries > 0 ? (['retry'] as const) : []),
-  ...(call.isCached ? (['cached'] as const) : []),
-  ...(call.hasFallback ? (['fallback'] as const) : []),
-  ...(call.rollback || call.isCompensated ? (['rollback'] as const) : []),
-  ...(call.isCompensating ? (['compensating'] as const) : []),
-]
-
-const wordOf = (name: MarkName, { retries, isCompensated }: Call): string => {
-  if (name === 'retry') return `${retries} ${retries === 1 ? 'retry' : 'retries'}`
-  if (name === 'rollback') return isCompensated ? 'rolled back' : 'rollback not completed'
-  return MARKS[name].word
-}
 
 interface Props extends Span {
   call: Call
@@ -51,11 +28,11 @@ export function Lane({ call, base, now, from, to }: Props) {
   return (
     <div class="lane">
       <span
-        title={`${[call.name, WORDS[call.state], ...marks.map((name) => wordOf(name, call))].join(', ')}; entry ${call.seq}`}
+        title={`${[call.name, STATE_WORDS[call.state], ...marks.map((name) => wordOf(name, call))].join(', ')}; entry ${call.seq}`}
         style={{ paddingLeft: `${Math.min(call.depth, MAX_DEPTH) * INDENT_PX}px` }}
       >
         <bdi>{call.name}</bdi>{' '}
-        {call.state !== 'completed' && <span class="faint">{WORDS[call.state]} </span>}
+        {call.state !== 'completed' && <span class="faint">{STATE_WORDS[call.state]} </span>}
         {marks.map((name) => (
           <span key={name} class="faint mark-word">
             <MarkShape name={name} /> {wordOf(name, call)}{' '}
@@ -122,7 +99,7 @@ function Bars({ call, tries, end, now, from, to, label }: BarsProps) {
 }
 
 const At = ({ part, name }: { part: number; name: MarkName }) => (
-  <span class="at" style={{ left: `${part * 100}%` }}>
+  <span class={`at at-${name}`} style={{ left: `${part * 100}%` }}>
     <MarkShape name={name} />
   </span>
 )
@@ -132,7 +109,7 @@ function spoken(call: Call, tries: readonly Try[], base: number, end: number): s
   const since = (time: number) => duration(time - base)
   const isPlain = tries.length === 1 && !call.rollback
   return [
-    WORDS[call.state],
+    STATE_WORDS[call.state],
     `began at ${since(call.from)}`,
     `${call.to === undefined ? 'so far' : 'took'} ${duration(end - call.from)}`,
     ...(isPlain ? [] : tries.map((one) => spokenTry(one, since))),

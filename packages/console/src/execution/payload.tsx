@@ -1,6 +1,6 @@
 import { StatusError } from '@windlass/api-client/errors'
-import { type PayloadKind, payloadPath, readPart } from '../api/payload.ts'
-import { useQuery } from '../api/use-query.ts'
+import { type PayloadKind, type PayloadPart, payloadPath, readPart } from '../api/payload.ts'
+import { type Answer, useQuery } from '../api/use-query.ts'
 import { PART_BYTES } from '../exact/decode-part.ts'
 import type { LiveSource } from '../live/live-source.ts'
 import { Loaded } from '../ui/feedback.tsx'
@@ -19,11 +19,7 @@ interface Props {
 /** Shows a stored text exactly; of a large one only the parts in view are read. */
 export function Payload({ id, kind, title, live }: Props) {
   const path = payloadPath(id, kind)
-  const answer = useQuery(
-    `payload ${path}`,
-    (signal) => readPart(path, 0, signal).catch(nothingYet),
-    { every: kind === 'input' ? undefined : EVERY_MS, live: kind === 'input' ? undefined : live },
-  )
+  const answer = usePayload(id, kind, live)
   return (
     <Loaded answer={answer}>
       {({ text, totalBytes }) =>
@@ -34,6 +30,21 @@ export function Payload({ id, kind, title, live }: Props) {
         )
       }
     </Loaded>
+  )
+}
+
+/** Start of a stored text. The input of an execution does not change. Without an id, nothing is read. */
+export function usePayload(
+  id: string | undefined,
+  kind: PayloadKind,
+  live: LiveSource,
+): Answer<PayloadPart> {
+  const path = payloadPath(id ?? '', kind)
+  const isInput = kind === 'input'
+  return useQuery(
+    id && `payload ${path}`,
+    (signal) => readPart(path, 0, signal).catch(nothingYet),
+    isInput ? {} : { every: EVERY_MS, live },
   )
 }
 

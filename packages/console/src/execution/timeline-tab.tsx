@@ -1,14 +1,17 @@
 import { useMemo } from 'preact/hooks'
 import { readTimeline, type TimelineView } from '../api/timeline.ts'
-import { useQuery } from '../api/use-query.ts'
+import { type Answer, useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
 import type { LiveSource } from '../live/live-source.ts'
 import { changed, executionAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { Empty, Loaded } from '../ui/feedback.tsx'
+import { useMedia } from '../ui/use-media.ts'
 import { VirtualList } from '../ui/virtual-list.tsx'
+import { CallTable } from './call-table.tsx'
+import { marksOf } from './call-words.ts'
 import { callsOf } from './calls.ts'
-import { Lane, marksOf } from './lane.tsx'
+import { Lane } from './lane.tsx'
 import { MARKS, MarkLegend, type MarkName } from './lane-marks.tsx'
 import { OverviewStrip } from './overview-strip.tsx'
 import { callsWithin, type Span, zoomOf, zoomText } from './zoom.ts'
@@ -18,6 +21,9 @@ const EVERY_MS = 5_000
 const GAP_MS = 1_000
 const TICKS = [0, 0.25, 0.5, 0.75, 1]
 const LANE_HEIGHT = 28
+/** Where the bars of a call are below its name (screens.css). */
+const NARROW_LANE_HEIGHT = 48
+const NARROW = '(max-width: 600px)'
 
 interface Props extends Span {
   id: string
@@ -27,17 +33,21 @@ interface Props extends Span {
 
 /** The calls of tasks over the time of the execution; the part that is shown is in the address. */
 export function TimelineTab({ id, query, live, ...span }: Props) {
-  const answer = useQuery(`timeline ${id}`, (signal) => readTimeline(id, signal), {
-    every: EVERY_MS,
-    gapMs: GAP_MS,
-    live,
-  })
+  const answer = useTimeline(id, live)
   return (
     <Loaded answer={answer}>
       {(view) => <Calls id={id} view={view} query={query} span={span} />}
     </Loaded>
   )
 }
+
+/** The timeline of an execution; no id: nothing is read. */
+export const useTimeline = (id: string | undefined, live: LiveSource): Answer<TimelineView> =>
+  useQuery(id && `timeline ${id}`, (signal) => readTimeline(id ?? '', signal), {
+    every: EVERY_MS,
+    gapMs: GAP_MS,
+    live,
+  })
 
 interface CallsProps {
   id: string
@@ -48,6 +58,7 @@ interface CallsProps {
 
 function Calls({ id, view, query, span }: CallsProps) {
   const calls = useMemo(() => callsOf(view), [view])
+  const isNarrow = useMedia(NARROW)
   const text = query.get('zoom')
   const zoom = zoomOf(text, span)
   // The end of a part moves with the time only while all of it is shown.
@@ -60,10 +71,11 @@ function Calls({ id, view, query, span }: CallsProps) {
       </Empty>
     )
   const { from, to } = zoom ?? span
-  const show = (part: Span | undefined) => {
-    const values = { tab: 'timeline', zoom: part && zoomText(part, span) }
-    navigate(changed(executionAddress(id), query, values), { replace: true })
-  }
+  const change = (values: Record<string, string | undefined>) =>
+    navigate(changed(executionAddress(id), query, { tab: 'timeline', ...values }), {
+      replace: true,
+    })
+  const show = (part: Span | undefined) => change({ zoom: part && zoomText(part, span) })
   return (
     <section class="card" aria-label="Calls of tasks">
       <OverviewStrip calls={calls} span={span} zoom={zoom} onZoom={show} />
@@ -71,7 +83,7 @@ function Calls({ id, view, query, span }: CallsProps) {
         <span>
           {zoom
             ? `${count(shown.length)} of ${count(calls.length)} calls`
-            : `${count(calls.length)} calls`}
+            : `${count(calls.length)} ${calls.length === 1 ? 'call' : 'calls'}`}
         </span>
         <span class="ticks">
           {TICKS.map((part) => (
@@ -83,12 +95,19 @@ function Calls({ id, view, query, span }: CallsProps) {
       {shown.length === 0 && <Empty title="No call in this part of the time" />}
       <VirtualList
         items={shown}
-        height={LANE_HEIGHT}
+        height={isNarrow ? NARROW_LANE_HEIGHT : LANE_HEIGHT}
         label="Calls of tasks in the order in which they began"
         keyOf={({ seq }) => String(seq)}
         render={(call) => <Lane call={call} base={span.from} now={span.to} from={from} to={to} />}
       />
       {names.length > 0 && <MarkLegend names={names} />}
+      <CallTable
+        calls={shown}
+        base={span.from}
+        now={span.to}
+        isOpen={query.get('table') === '1'}
+        onToggle={(isOpen) => change({ table: isOpen ? '1' : undefined })}
+      />
       {view.cut && <p class="stale">The log is longer: the first part of it is shown.</p>}
     </section>
   )

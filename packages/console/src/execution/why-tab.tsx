@@ -7,7 +7,7 @@ import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
-import { Ago } from '../ui/times.tsx'
+import { Clock } from '../ui/times.tsx'
 import { QueuePlace, WhyMatrix } from './why-matrix.tsx'
 import { matrixOf, type WorkerPlace } from './why-view.ts'
 
@@ -53,7 +53,7 @@ function Explained({ why }: { why: Explanation }) {
         )}
         {why.queued_at && (
           <p class="faint">
-            In the queue since <Ago at={millis(why.queued_at)} now={now} />
+            In the queue since <Clock at={millis(why.queued_at)} now={now} />
             {why.queue_position !== null && `, number ${why.queue_position}`}.{' '}
             <Link to={address('queue')}>The queue</Link>
           </p>

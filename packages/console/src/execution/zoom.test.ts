@@ -64,7 +64,18 @@ test('the strip: calls that run in each part of the time, and the part in which 
   expect(bins.map(({ failed }) => failed)).toEqual([0, 0, 0, 0, 0, 0, 0, 1, 0, 0])
 })
 
+test('the strip of calls one after another: one at a time, also where one begins when another one ends', () => {
+  const calls = [
+    ...[call(1_000, 2_500), call(2_500, 2_500), call(2_500, 2_500), call(2_500, 4_600)],
+    call(4_600, 11_000),
+  ]
+  const active = (all: Parameters<typeof binsOf>[0]) =>
+    binsOf(all, SPAN, 10).map((bin) => bin.active)
+  expect(active(calls)).toEqual(Array(10).fill(1))
+  expect(active([...calls, call(3_100, 3_101)])).toEqual([1, 1, 2, 1, 1, 1, 1, 1, 1, 1])
+})
+
 test('the strip of an execution without a length or of a clock that went back: no bin is lost', () => {
   const bins = binsOf([call(1_000, 1_000), call(900, 800)], { from: 1_000, to: 1_000 }, 4)
-  expect(bins.map(({ active }) => active)).toEqual([2, 0, 0, 0])
+  expect(bins.map(({ active }) => active)).toEqual([1, 0, 0, 0])
 })

@@ -98,29 +98,61 @@ export const callsWithin = <T extends Timed>(
     : calls
 
 interface Bin {
-  /** Calls that run at some time of the bin. */
+  /** Most calls that run at one moment of the bin. */
   active: number
   /** Calls that ended in it and have failed. */
   failed: number
 }
 
-/** Divides a span into equal parts with the number of calls in each; the time is linear in calls and bins. */
+/** Order of what happens at one moment: a call that begins when another one ends does not overlap it. */
+const KINDS = { end: 0, instant: 1, begin: 2 }
+const KIND_COUNT = 3
+/** Change of the number of calls that run, by kind. */
+const CHANGES = [-1, 0, 1]
+
+/** Begins and ends of calls in their order: milliseconds since the begin, times KIND_COUNT, plus the kind. */
+function momentsOf(calls: readonly Timed[], start: number): Float64Array {
+  const moments: number[] = []
+  const add = (time: number, kind: number) =>
+    moments.push(Math.max(0, Math.round(time - start)) * KIND_COUNT + kind)
+  for (const { from, to } of calls)
+    if (to !== undefined && to <= from) add(from, KINDS.instant)
+    else {
+      add(from, KINDS.begin)
+      if (to !== undefined) add(to, KINDS.end)
+    }
+  return Float64Array.from(moments).sort()
+}
+
+/** Divides a span into equal parts, with the calls that ran at a time in each and those that failed. */
 export function binsOf(calls: readonly Timed[], span: Span, count: number): Bin[] {
-  const begins = new Int32Array(count + 1)
-  const failed = new Int32Array(count)
+  const bins = Array.from({ length: count }, () => ({ active: 0, failed: 0 }))
   const scale = count / Math.max(MIN_MS, lengthOf(span))
-  const binAt = (time: number) =>
-    Math.min(count - 1, Math.max(0, Math.floor((time - span.from) * scale)))
-  for (const { from, to, state } of calls) {
-    const last = binAt(to ?? span.to)
-    const first = Math.min(binAt(from), last)
-    begins[first] = (begins[first] ?? 0) + 1
-    begins[last + 1] = (begins[last + 1] ?? 0) - 1
-    if (state === 'failed' || state === 'rejected') failed[last] = (failed[last] ?? 0) + 1
+  const binAt = (ms: number) => Math.min(count - 1, Math.max(0, Math.floor(ms * scale)))
+  for (const { to = span.to, state } of calls) {
+    const bin = bins[binAt(to - span.from)]
+    if (bin && (state === 'failed' || state === 'rejected')) bin.failed++
   }
+  countActive(bins, momentsOf(calls, span.from), binAt)
+  return bins
+}
+
+/** Counts the calls that run at a time in each bin; `binAt` finds the bin of a moment. */
+function countActive(bins: Bin[], moments: Float64Array, binAt: (ms: number) => number): void {
   let active = 0
-  return Array.from({ length: count }, (_, i) => {
-    active += begins[i] ?? 0
-    return { active, failed: failed[i] ?? 0 }
-  })
+  let next = 0
+  /** Gives each bin up to one the calls that run when it begins. */
+  const fill = (last: number) => {
+    for (const bin of bins.slice(next, last + 1)) bin.active = active
+    next = Math.max(next, last + 1)
+  }
+  for (const moment of moments) {
+    const kind = moment % KIND_COUNT
+    const at = binAt((moment - kind) / KIND_COUNT)
+    fill(at)
+    const bin = bins[at]
+    if (bin && kind !== KINDS.end) bin.active = Math.max(bin.active, active + 1)
+    active += CHANGES[kind] ?? 0
+  }
+  fill(bins.length - 1)
 }

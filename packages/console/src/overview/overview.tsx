@@ -167,12 +167,14 @@ const Chip = ({
   </Link>
 )
 
+const HEADS: Record<Group, string> = { workflow: 'Workflow', worker: 'Worker', error: 'Error' }
+
 /** Sums of each group; its name narrows the list to it. */
 function Groups({ group, stats, to }: Props & { group: Group }) {
   const rows = groupRows(stats)
   return (
     <>
-      <DataTable label={`By ${group}`} heads={[group, 'Created', 'Ended', 'Failed']}>
+      <DataTable label={`By ${group}`} heads={[HEADS[group], 'Created', 'Ended', 'Failed']}>
         {rows.slice(0, SHOWN).map(({ name, started, ended, failed }) => {
           const filter = filterOf(group, name, stats.from)
           return (

@@ -6,13 +6,15 @@ import { scheduleAddress } from '../location/address.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
-import { daysOf, type ForecastDay } from './forecast-days.ts'
+import { daysOf, type ForecastDay, listedUntil } from './forecast-days.ts'
 
 const EVERY_MS = 60_000
 const HOURS = Array.from({ length: 24 }, (_, hour) => hour)
 /** Times at which several of the listed schedules fire. */
 const MAX_CLASHES = 10
 const STRENGTHS = 4
+/** Schedules whose runs are left out that are named. */
+const MAX_NAMED = 5
 
 /** Runs of the next seven days: when, how many at a time, and where clocks change. */
 export function ForecastTab() {
@@ -25,13 +27,7 @@ export function ForecastTab() {
         ) : (
           <>
             <Calendar days={daysOf(forecast)} />
-            {forecast.complete_until && (
-              <p class="stale">
-                The forecast is whole until{' '}
-                {clock(Date.parse(forecast.complete_until), serverNow())}; later runs of schedules
-                that fire often are left out.
-              </p>
-            )}
+            <LeftOut forecast={forecast} />
             {forecast.looked_at < forecast.active && (
               <p class="stale">
                 {count(forecast.looked_at)} of {count(forecast.active)} schedules were looked at.
@@ -46,6 +42,39 @@ export function ForecastTab() {
   )
 }
 
+/** Says from when on runs are missing, and of which schedules. */
+function LeftOut({ forecast }: { forecast: Forecast }) {
+  const until = listedUntil(forecast)
+  if (until === Number.POSITIVE_INFINITY) return null
+  const cut = forecast.schedules.filter(({ listed_until }) => listed_until !== null)
+  return (
+    <>
+      <p class="stale">
+        All runs until {clock(until, serverNow())} are listed. A + marks hours that may have more.
+      </p>
+      {cut.length > 0 && (
+        <p>
+          Of schedules that fire often only the first runs are listed:{' '}
+          {cut.slice(0, MAX_NAMED).map(({ schedule_id, name }, i) => (
+            <span key={schedule_id}>
+              {i > 0 && ', '}
+              <Link to={scheduleAddress(schedule_id)}>{name}</Link>
+            </span>
+          ))}
+          {cut.length > MAX_NAMED && ` and ${count(cut.length - MAX_NAMED)} more`}.
+        </p>
+      )}
+    </>
+  )
+}
+
+const More = ({ isWhole }: { isWhole: boolean }) =>
+  isWhole ? null : (
+    <span class="more" title="There may be more runs than are listed.">
+      +
+    </span>
+  )
+
 const dayText = (start: number) =>
   new Date(start).toLocaleDateString('en', { weekday: 'short', day: 'numeric', month: 'short' })
 
@@ -54,7 +83,8 @@ function Calendar({ days }: { days: readonly ForecastDay[] }) {
   return (
     <section class="page-body" aria-label="Calendar">
       <p class="faint">
-        Runs of each hour on the clock of this browser. The busiest hour has {count(peak)}.
+        Runs of each hour on the clock of this browser. The busiest hour has {count(peak)}
+        {days.every(({ isWhole }) => isWhole) ? '' : ' or more'}.
       </p>
       <div class="table-frame" tabIndex={0} role="region" aria-label="Calendar of runs">
         <table class="calendar">
@@ -71,7 +101,7 @@ function Calendar({ days }: { days: readonly ForecastDay[] }) {
             </tr>
           </thead>
           <tbody>
-            {days.map(({ start, hours, ticks, most }) => (
+            {days.map(({ start, hours, ticks, most, isWhole }) => (
               <tr key={start}>
                 <th scope="row">{dayText(start)}</th>
                 {hours.map((hour, i) => (
@@ -81,10 +111,17 @@ function Calendar({ days }: { days: readonly ForecastDay[] }) {
                     title={`${hour.ticks} runs of ${hour.schedules} schedules`}
                   >
                     {hour.ticks || ''}
+                    <More isWhole={hour.isWhole} />
                   </td>
                 ))}
-                <td>{count(ticks)}</td>
-                <td>{count(most)}</td>
+                <td>
+                  {count(ticks)}
+                  <More isWhole={isWhole} />
+                </td>
+                <td>
+                  {count(most)}
+                  <More isWhole={isWhole} />
+                </td>
               </tr>
             ))}
           </tbody>

@@ -1,3 +1,7 @@
+import { useState } from 'preact/hooks'
+import { useQuery } from '../api/use-query.ts'
+import { listWorkers } from '../api/workers.ts'
+import { listWorkflows } from '../api/workflows.ts'
 import { FILTER_STATES, viewOf } from '../format/states.ts'
 import { changed } from '../location/address.ts'
 import { Icon } from '../ui/icon.tsx'
@@ -19,6 +23,8 @@ export const TEXT_FILTERS: readonly TextFilterView[] = [
   { name: 'id', label: 'Id begins with', example: '01a2' },
   { name: 'created_after', label: 'Created after', example: '2026-11-23T08:00:00Z' },
   { name: 'created_before', label: 'Created before', example: '2026-11-23T09:00:00Z' },
+  { name: 'finished_after', label: 'Ended after', example: '2026-11-23T08:00:00Z' },
+  { name: 'finished_before', label: 'Ended before', example: '2026-11-23T09:00:00Z' },
 ]
 const ALWAYS = 2
 
@@ -31,6 +37,15 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
   const given = TEXT_FILTERS.filter(({ name }) => query.get(name))
   const isFiltered = state !== '' || given.length > 0
   const more = TEXT_FILTERS.slice(ALWAYS)
+  const completion = useCompletion()
+  const filter = (view: TextFilterView) => (
+    <TextFilter
+      key={view.name}
+      {...{ view, query, to }}
+      choices={completion.choices[view.name]}
+      onFocus={completion.ask}
+    />
+  )
   return (
     <div class="filters">
       <nav class="chips" aria-label="State">
@@ -53,16 +68,10 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
           </Link>
         ))}
       </nav>
-      {TEXT_FILTERS.slice(0, ALWAYS).map((view) => (
-        <TextFilter key={view.name} view={view} query={query} to={to} />
-      ))}
+      {TEXT_FILTERS.slice(0, ALWAYS).map(filter)}
       <details open={given.some((view) => more.includes(view))}>
         <summary>More filters</summary>
-        <div class="more-filters">
-          {more.map((view) => (
-            <TextFilter key={view.name} view={view} query={query} to={to} />
-          ))}
-        </div>
+        <div class="more-filters">{more.map(filter)}</div>
       </details>
       {isFiltered && (
         <Link to={PATH} class="quiet-link">
@@ -71,6 +80,21 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
       )}
     </div>
   )
+}
+
+const distinct = (names: readonly string[]) => [...new Set(names)].sort()
+
+/** Names that the filters offer; they are read when the first filter gets the focus. */
+function useCompletion() {
+  const [isAsked, setAsked] = useState(false)
+  const workflows = useQuery(isAsked ? 'workflows' : undefined, listWorkflows).data ?? []
+  const workers = useQuery(isAsked ? 'workers' : undefined, listWorkers).data ?? []
+  const choices: Record<string, string[] | undefined> = {
+    workflow_name: distinct(workflows.map(({ name }) => name)),
+    namespace: distinct(workflows.map(({ namespace }) => namespace)),
+    worker_name: distinct(workers.map(({ name }) => name)),
+  }
+  return { choices, ask: () => setAsked(true) }
 }
 
 /** The states with another one, or without one that was chosen. */

@@ -6,10 +6,10 @@ import { Cause } from '../execution/cause.tsx'
 import { CopyRun } from '../execution/copy-run.tsx'
 import { LogTab } from '../execution/log-tab.tsx'
 import { OutputTab } from '../execution/output-tab.tsx'
-import { Payload } from '../execution/payload.tsx'
+import { Payload, usePayload } from '../execution/payload.tsx'
 import { attemptsOf, spanOf, timeOfId } from '../execution/segments.ts'
 import { SourceTab } from '../execution/source-tab.tsx'
-import { TimelineTab } from '../execution/timeline-tab.tsx'
+import { TimelineTab, useTimeline } from '../execution/timeline-tab.tsx'
 import { type ExecutionDetail, useExecution } from '../execution/use-execution.ts'
 import { WhyTab } from '../execution/why-tab.tsx'
 import { hasEnded } from '../format/states.ts'
@@ -29,6 +29,7 @@ import { Clock, Took } from '../ui/times.tsx'
 export function ExecutionScreen({ rest: [id = ''], place }: ScreenProps) {
   const answer = useExecution(id)
   const { data } = answer
+  usePartOf(id, place.query.get('tab'), answer.live)
   const [said, setSaid] = useState('')
   return (
     <Page
@@ -52,6 +53,12 @@ export function ExecutionScreen({ rest: [id = ''], place }: ScreenProps) {
       </Loaded>
     </Page>
   )
+}
+
+/** Reads what the tab of the address shows at the same time as the execution, not after it. */
+function usePartOf(id: string, tab: string | null, live: LiveSource): void {
+  usePayload(tab === 'data' ? id : undefined, 'input', live)
+  useTimeline(tab === 'timeline' ? id : undefined, live)
 }
 
 /** What the reader most likely came for. */
@@ -96,10 +103,10 @@ function Detail({ execution, query, live }: DetailProps) {
           <Fact name="Created">
             <Clock at={from} now={now} />
           </Fact>
-          <Fact name={isOpen ? 'Running for' : 'Took'}>
+          <Fact name={isOpen ? 'So far' : 'Took'}>
             <Took ms={to - from} isOpen={isOpen} />
           </Fact>
-          <Fact name="Attempts">{attempts.length}</Fact>
+          <Fact name="Attempts">{attempts.filter((one) => one.worker !== undefined).length}</Fact>
           <Fact name="Worker">
             {worker ? <Link to={workerAddress(worker)}>{worker}</Link> : '–'}
           </Fact>
@@ -133,7 +140,7 @@ function Content({ execution, tab, query, live, ...span }: ContentProps) {
   if (tab === 'log') return <LogTab id={id} live={live} />
   if (tab === 'lines') return <OutputTab id={id} state={state} query={query} />
   if (tab === 'why') return <WhyTab id={id} state={state} />
-  if (tab === 'approvals') return <ApprovalsTab id={id} />
+  if (tab === 'approvals') return <ApprovalsTab id={id} state={state} />
   if (tab === 'source') return <SourceTab execution={execution} query={query} live={live} />
   if (tab !== 'data') return <TimelineTab id={id} query={query} live={live} {...span} />
   return (

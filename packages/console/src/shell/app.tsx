@@ -3,12 +3,14 @@ import type { ComponentChildren, FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { useMe } from '../api/me.ts'
 import { SESSION_ENDED } from '../api/session-ended.ts'
-import { forgetAnswers } from '../api/use-query.ts'
+import { forgetAnswers } from '../api/shared-reading.ts'
 import { runFeed } from '../live/feed.ts'
 import { segmentsOf } from '../location/address.ts'
 import { type Place, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
-import { Failure, Loading } from '../ui/feedback.tsx'
+import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Link } from '../ui/link.tsx'
+import { Page } from '../ui/page.tsx'
 import { loadAgain } from './load-again.ts'
 import { Shell } from './shell.tsx'
 import { SignIn } from './sign-in.tsx'
@@ -95,6 +97,16 @@ export function App() {
   )
 }
 
+const NoPage = ({ name }: { name: string }) => (
+  <Page title="Not found">
+    <Empty title={`There is no page "${name.slice(0, 60)}"`}>
+      <p>
+        <Link to="">Home</Link>
+      </p>
+    </Empty>
+  </Page>
+)
+
 /** Another caller may read other things than those that are kept. */
 function renew(refresh: () => void): void {
   forgetAnswers()
@@ -119,5 +131,5 @@ function Opened({ name, ...props }: ScreenProps & { name: string }): ComponentCh
   if (Known) return <Known {...props} />
   if (error) return <Failure error={error} onRetry={() => window.location.reload()} />
   if (SCREENS[name]) return <Loading />
-  return <Failure error={new Error(`There is no page "${name.slice(0, 60)}".`)} />
+  return <NoPage name={name} />
 }

@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import type { Place } from '../location/location.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
+import { useCurrentInView } from '../ui/use-current-in-view.ts'
 import { AccessBar } from './access-bar.tsx'
 import { Foot } from './foot.tsx'
 import { Keyboard } from './keyboard.tsx'
@@ -36,6 +38,8 @@ interface Props {
 
 /** The frame of every screen: the way past it for keyboards, the bar about access, the navigation. */
 export function Shell({ current, children }: Props) {
+  const list = useRef<HTMLUListElement>(null)
+  useCurrentInView(list, current)
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
@@ -51,7 +55,7 @@ export function Shell({ current, children }: Props) {
             </svg>
             Windlass
           </Link>
-          <ul>
+          <ul ref={list}>
             {ENTRIES.map(({ to, label, icon }) => (
               <li key={to}>
                 <Link to={to} aria-current={current === to ? 'page' : undefined}>

@@ -156,13 +156,13 @@ class Row extends Component<RowProps> {
           </Link>
           {row.error && <ErrorLine text={row.error} />}
         </td>
-        <td>
+        <td class="id">
           <Link to={to} class="mono" title={execution_id}>
             {execution_id.slice(0, 8)}…{execution_id.slice(-6)}
           </Link>
         </td>
         <Times row={row} />
-        <td class="mono faint">{worker_name || '–'}</td>
+        <td class="id mono faint">{worker_name || '–'}</td>
       </tr>
     )
   }

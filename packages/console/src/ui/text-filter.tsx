@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import { navigate } from '../location/location.ts'
 
 const TYPING_MS = 250
@@ -15,10 +15,16 @@ interface Props {
   query: URLSearchParams
   /** The address with other values. */
   to: (values: Record<string, string | undefined>) => string
+  /** Texts to choose from while typing; any other may be typed. */
+  choices?: readonly string[] | undefined
+  /** Called when the filter gets the focus: choices may be read then. */
+  onFocus?: () => void
 }
 
 /** A filter that is typed; the address follows when typing pauses. */
-export function TextFilter({ view: { name, label, example }, query, to }: Props) {
+export function TextFilter({ view, query, to, choices = [], onFocus }: Props) {
+  const { name, label, example } = view
+  const listId = useId()
   const given = query.get(name) ?? ''
   const [text, setText] = useState(given)
   useEffect(() => setText(given), [given])
@@ -35,8 +41,17 @@ export function TextFilter({ view: { name, label, example }, query, to }: Props)
         value={text}
         placeholder={example}
         spellcheck={false}
+        list={choices.length > 0 ? listId : undefined}
+        onFocus={onFocus}
         onInput={(event) => setText(event.currentTarget.value)}
       />
+      {choices.length > 0 && (
+        <datalist id={listId}>
+          {choices.map((choice) => (
+            <option key={choice} value={choice} />
+          ))}
+        </datalist>
+      )}
     </label>
   )
 }
