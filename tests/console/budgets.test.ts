@@ -19,6 +19,9 @@ const INPUT_BYTES = 16_777_000
 const PARALLEL = 20
 /** Elapsed time depends on the load of the machine: it fails a test only as a hang limit. */
 const HANG = 20
+/** Limit for the begin of a large input, of which the best of some times counts. */
+const INPUT_HANG = 5
+const INPUT_TIMES = 3
 /** Times of the processor may grow with the frequency of busy processors. */
 const MARGIN = 2
 
@@ -121,16 +124,22 @@ describe.skipIf(obstacle)(`budgets${obstacle ? `: ${obstacle}` : ''}`, () => {
   test('an input of 16 MiB: its begin is there within the hang limit of 1 s, and every part can be read', async () => {
     const { page } = await fixture.open(fixture.auth.admin)
     const text = page.getByLabel('Input, text')
-    let ms = 0
+    const cdp = await page.context().newCDPSession(page)
+    const open = () =>
+      timeTo(page, `executions/${ids.input}?tab=data`, () => text.getByText(/^"xxx/).waitFor())
+    const times: number[] = []
+    for (let i = 0; i < INPUT_TIMES; i++) {
+      await cdp.send('Network.clearBrowserCache')
+      times.push(await open())
+    }
     const longest = await longestTask(fixture.browser, page, async () => {
-      ms = await timeTo(page, `executions/${ids.input}?tab=data`, () =>
-        text.getByText(/^"xxx/).waitFor(),
-      )
+      await open()
       await text.evaluate((element) => element.scrollTo(0, element.scrollHeight))
       await text.locator('pre').last().getByText(/x"$/).waitFor()
     })
-    report('input of 16 MiB', { ms, 'longest task': longest })
-    expect(ms).toBeLessThan(HANG * 1_000)
+    const [best, worst] = [Math.min(...times), Math.max(...times)]
+    report('input of 16 MiB', { best, worst, 'longest task': longest })
+    expect(best).toBeLessThan(INPUT_HANG * 1_000)
     expect(longest).toBeLessThan(MARGIN * 100)
   })
 })

@@ -1,3 +1,4 @@
+import { loadavg } from 'node:os'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { openAddress } from '../security/chromium.ts'
@@ -16,8 +17,10 @@ async def wait(ctx: ExecutionContext):
 const ROWS = 1_000
 const PARALLEL = 20
 const BASE = '/workflows/default/wait'
-/** The budget says 300. */
+/** The budget says 300: `npm run test:console-list`. */
 const SECONDS = Number(process.env.TEST_CONSOLE_SECONDS ?? 20)
+/** A trace of more seconds would not fit into its buffer. */
+const TRACE_SECONDS = 20
 const CHANGES_A_SECOND = 200
 const TICK_MS = 50
 /** Times of the processor may grow with the frequency of busy processors. */
@@ -92,6 +95,19 @@ async function sendChanges(page: Page, changes: Iterator<string>, seconds: numbe
   return sent
 }
 
+/** Measures the tasks of the page while changes are sent, in as many traces as needed. */
+async function measureTasks(page: Page, changes: Iterator<string>) {
+  const sum = { longest: 0, total: 0, sent: 0 }
+  for (let seconds = 0; seconds < SECONDS; seconds += TRACE_SECONDS) {
+    const { longest, total } = await taskTimes(fixture.browser, page, async () => {
+      sum.sent += await sendChanges(page, changes, Math.min(TRACE_SECONDS, SECONDS - seconds))
+    })
+    sum.longest = Math.max(sum.longest, longest)
+    sum.total += total
+  }
+  return sum
+}
+
 describe.skipIf(obstacle)(`1,000 rows${obstacle ? `: ${obstacle}` : ''}`, () => {
   // No system on two processors makes 200 changes a second together with a browser, so they are put into its stream.
   test(
@@ -109,16 +125,13 @@ describe.skipIf(obstacle)(`1,000 rows${obstacle ? `: ${obstacle}` : ''}`, () => 
       await sendChanges(page, changes, ROWS / CHANGES_A_SECOND)
       const before = await heapMegabytes(cdp)
       await page.evaluate(WATCH_FRAMES)
-      let sent = 0
-      const { longest, total } = await taskTimes(fixture.browser, page, async () => {
-        sent = await sendChanges(page, changes, SECONDS)
-      })
+      const { longest, total, sent } = await measureTasks(page, changes)
       const p95 = Math.round(await page.evaluate<number>(P95))
       const heap = (await heapMegabytes(cdp)) - before
       report('1,000 rows', {
         ...{ 'changes a second': Math.round(sent / SECONDS), seconds: SECONDS },
         ...{ 'longest task': longest, 'busy ms a second': Math.round(total / SECONDS) },
-        ...{ 'p95 frame': p95, 'more megabytes': heap },
+        ...{ 'p95 frame': p95, 'more megabytes': heap, 'load of the machine': loadavg()[0] ?? 0 },
       })
       const newest = executions[0]?.execution_id ?? ''
       const row = page.getByRole('row').filter({ has: page.getByTitle(newest) })

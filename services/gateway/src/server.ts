@@ -21,6 +21,7 @@ import { createRequestLimits } from './access/request-limits.ts'
 import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
 import { createGenerationReader } from './cache/generation-reader.ts'
+import { ReadCoalescer } from './cache/read-coalescer.ts'
 import { AuditLog } from './clients/audit-log.ts'
 import { BulkProgress } from './clients/bulk-progress.ts'
 import { ClaimAnswers } from './clients/claim-answers.ts'
@@ -166,6 +167,7 @@ function limitsOf({ server }: Settings) {
     bodyBudget: new BodyBudget(limits),
     unreadAnswers: new UnreadAnswers(unreadLimits(server)),
     readTurns: new ReadTurns(),
+    sharedReads: new ReadCoalescer<unknown>(),
   }
 }
 

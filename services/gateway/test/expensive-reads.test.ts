@@ -44,3 +44,33 @@ test('expensive reads of one caller that do not end: four are asked for, the res
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 503))
   expect(asked).toBe(reads.length)
 })
+
+test('the same read many times at once: one is asked for, then one for all that came meanwhile', async () => {
+  const held: (() => void)[] = []
+  let asked = 0
+  const { call } = await startGateway({
+    history: {
+      stats: async () => {
+        const cut = ++asked > 1
+        await new Promise<void>((resolve) => held.push(resolve))
+        return { from: new Date(0), to: new Date(0), buckets: [], cut }
+      },
+    },
+  })
+  const read = async (query = '') => {
+    const response = await call('GET', `/executions/stats?step=60${query}`)
+    return ((await response.json()) as { cut: boolean }).cut
+  }
+  const first = read()
+  await expect.poll(() => asked).toBe(1)
+  const others = Array.from({ length: 20 }, () => read())
+  const different = read('&group=worker')
+  await expect.poll(() => asked).toBe(2)
+  expect((await call('GET', '/me')).status).toBe(200)
+  for (const release of held.splice(0)) release()
+  await expect.poll(() => held.length).toBe(1)
+  held.pop()?.()
+  expect([await first, await different]).toEqual([false, true])
+  expect(await Promise.all(others)).toEqual(Array(20).fill(true))
+  expect(asked).toBe(3)
+})

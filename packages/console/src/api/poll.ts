@@ -2,6 +2,14 @@ import { StatusError } from '@windlass/api-client/errors'
 import { backoffMs } from '../live/backoff.ts'
 import { SESSION_ENDED } from './session-ended.ts'
 
+/** While changes continue, the time between two requests grows to so many times. */
+const MAX_LONGER = 4
+/** Without a change for so many times as long, changes have paused. */
+const PAUSES = 8
+/** A request for a change waits so many times as long as the last one took, and at most so long for that. */
+const SHARE = 20
+const MAX_SHARE_MS = 30_000
+
 /** Statuses of answers that a repeated request does not change. */
 const isFinal = (error: unknown) =>
   error instanceof StatusError && [400, 401, 403, 404, 422].includes(error.status)
@@ -24,6 +32,10 @@ export class Poll {
   #endedAt = Number.NEGATIVE_INFINITY
   /** Time at which a change requires the next request. */
   #dueAt: number | undefined
+  /** Milliseconds of the last request. */
+  #tookMs = 0
+  /** Requests for changes one after the other, without a pause. */
+  #inRow = 0
 
   /**
    * `every` returns the milliseconds between two requests; undefined: no requests by time. A request that
@@ -54,11 +66,20 @@ export class Poll {
     else void this.#run()
   }
 
-  /** Reads once more because of a change, at least `gapMs` after the last answer. */
+  /**
+   * Reads once more because of a change, not sooner than `gapMs` after the last answer: later while changes continue
+   * without a pause, and while the server takes long.
+   */
   soon(gapMs: number): void {
+    const now = performance.now()
+    if (now - this.#endedAt > PAUSES * gapMs) this.#inRow = 0
+    const gap = Math.max(
+      gapMs * Math.min(MAX_LONGER, Math.max(1, (this.#inRow + 1) / 2)),
+      Math.min(MAX_SHARE_MS, SHARE * this.#tookMs),
+    )
     // A request in flight may have been answered before the change.
-    const from = this.#running ? performance.now() : this.#endedAt
-    const at = Math.max(performance.now(), from + gapMs)
+    const from = this.#running ? now : this.#endedAt
+    const at = Math.max(now, from + gap)
     this.#dueAt = Math.min(at, this.#dueAt ?? at)
     this.plan()
   }
@@ -92,7 +113,9 @@ export class Poll {
     clearTimeout(this.#timer)
     this.#running = true
     this.#repeat = false
+    if (this.#dueAt !== undefined) this.#inRow++
     this.#dueAt = undefined
+    const begunAt = performance.now()
     const { signal } = this.#stopped
     try {
       await this.#load(signal)
@@ -103,6 +126,7 @@ export class Poll {
     } finally {
       this.#running = false
       this.#endedAt = performance.now()
+      this.#tookMs = this.#endedAt - begunAt
     }
     this.plan()
   }

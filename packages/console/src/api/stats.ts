@@ -46,8 +46,11 @@ export const readStats = (range: Range, filter: Query = {}, signal?: AbortSignal
 export const readHistory = (worker: string, range: Range, signal?: AbortSignal) =>
   read<Stats>(`/workers/${encodeURIComponent(worker)}/history`, queryOf(range), signal)
 
-/** The time range up to now. */
+/** Ends of ranges are whole multiples of this, so that open consoles ask the same. */
+const ROUND_MS = 10_000
+
+/** The time range up to now, or some seconds more. */
 export function recently(seconds: number, step: number): Range {
-  const to = serverNow()
+  const to = Math.ceil(serverNow() / ROUND_MS) * ROUND_MS
   return { from: to - seconds * 1_000, to, step }
 }

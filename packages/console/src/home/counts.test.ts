@@ -22,7 +22,7 @@ test('a number that is not exact: "more than"; a server of an earlier release: e
 })
 
 test('failed in the last hour: by the time of the end', () => {
-  expect(failedLately(3_600_000)).toEqual({
+  expect(failedLately(3_609_999)).toEqual({
     state: 'FAILED',
     finished_after: '1970-01-01T00:00:00.000Z',
   })

@@ -6,10 +6,13 @@ const HOUR_MS = 3_600_000
 
 export type Total = Pick<ExecutionPage, 'total' | 'total_exact'>
 
-/** Filter of the executions that failed in the last hour. */
+/** Begins of the last hour are whole multiples of this, so that open consoles ask the same. */
+const ROUND_MS = 10_000
+
+/** Filter of the executions that failed in the last hour, or some seconds more. */
 export const failedLately = (now: number) => ({
   state: 'FAILED',
-  finished_after: new Date(now - HOUR_MS).toISOString(),
+  finished_after: new Date(Math.floor((now - HOUR_MS) / ROUND_MS) * ROUND_MS).toISOString(),
 })
 
 /** A number in words: one that is not exact says so. */

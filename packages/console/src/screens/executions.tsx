@@ -70,7 +70,7 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       {answer.skipped > 0 && (
         <p class="stale">
           {count(answer.skipped)} changes were too many to follow one by one: the list is read again
-          every 2 seconds meanwhile.
+          every few seconds meanwhile.
         </p>
       )}
       {answer.data?.cut && (

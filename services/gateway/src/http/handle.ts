@@ -7,6 +7,7 @@ import { type AccessDeps, authenticateRequest, authorize } from '../access/autho
 import type { Caller } from '../access/caller.ts'
 import type { ReadTurns } from '../access/read-turns.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
+import type { ReadCoalescer } from '../cache/read-coalescer.ts'
 import type { AuditLog } from '../clients/audit-log.ts'
 import { JsonText } from '../domain/views.ts'
 import { AuditTrail, isRecordedAt, type RequestInput } from '../route/audit-trail.ts'
@@ -28,6 +29,8 @@ export interface ServerContext<Deps = unknown> {
   limits: BodyLimits
   bodyBudget: BodyBudget
   readTurns: ReadTurns
+  /** Answers of routes that are shared. */
+  sharedReads: ReadCoalescer<unknown>
   unreadAnswers: UnreadAnswers
   log: Logger
   readiness: Pick<Readiness, 'add'>
@@ -73,8 +76,10 @@ async function runRoute<Deps>(
   route: Route<Deps>,
   ctx: RequestContext,
   raw: Record<string, string>,
-  { settings, deps, auditLog, limits, bodyBudget, readTurns, unreadAnswers }: ServerContext<Deps>,
+  server: ServerContext<Deps>,
 ): Promise<void> {
+  const { settings, deps, auditLog, limits, bodyBudget, unreadAnswers } = server
+  const { readTurns, sharedReads } = server
   const { access, audit } = route
   const caller = await authenticateRequest(access, ctx, deps)
   const { params, query, fault } = readTarget(route, ctx, raw)
@@ -113,7 +118,9 @@ async function runRoute<Deps>(
     if (access !== 'public') ctx.onAuthorized()
     input.body = await body()
     await trail?.recordStart()
-    const handle = () => readTurns.run(route, caller, () => route.handle(input, deps))
+    const inTurn = () => readTurns.run(route, caller, () => route.handle(input, deps))
+    const handle = () =>
+      route.isShared ? sharedReads.read(sharedKey(ctx, caller), inTurn) : inTurn()
     reply = await (route.waits ? checked(handle) : handle())
     await trail?.recordSuccess()
   } catch (error) {
@@ -128,6 +135,10 @@ async function runRoute<Deps>(
     await checked(() => write(ctx))
   } else sendCounted(ctx, route.status, JSON.stringify(reply))
 }
+
+/** Equal for requests whose answers are the same: rights are part of the caller. */
+const sharedKey = ({ path, search }: RequestContext, caller: Caller) =>
+  JSON.stringify([path, search, caller])
 
 function sendCounted(ctx: RequestContext, status: number, text: string): void {
   ctx.countUnread({ bytes: text.length })

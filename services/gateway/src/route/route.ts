@@ -65,6 +65,11 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   waits?: boolean
   /** An expensive read: a principal may do a few of these at a time (access/read-turns.ts). */
   isExpensive?: boolean
+  /**
+   * Requests of one caller for the same at the same time get one answer, which depends on path, query and caller
+   * alone: open consoles read the same lists in the same moment.
+   */
+  isShared?: boolean
   /** Sends a refusal in a format of its own; returns true if it did. */
   refuse?(error: unknown, ctx: RequestContext): boolean
   /** Required for every route that changes data. */
@@ -94,6 +99,7 @@ export interface Route<Deps = never> {
   isPage?: boolean
   waits: boolean
   isExpensive?: boolean
+  isShared?: boolean
   readQuery(search: string): unknown
   refuse?(error: unknown, ctx: RequestContext): boolean
   audit: AuditSpec | undefined

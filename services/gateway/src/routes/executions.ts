@@ -51,6 +51,7 @@ function streamOf(deps: Deps, execution: Execution, { query, caller, ctx }: Foll
 export const listExecutions = route('get', '/executions', {
   summary: 'List executions, newest first',
   isExpensive: true,
+  isShared: true,
   access: 'may list executions',
   query: { ...workflowQuery, ...searchQuery },
   returns: ExecutionList,

@@ -161,13 +161,33 @@ class ListReader {
     this.#dropped.delete(topic)
     const before = this.#cursor
     this.#cursor = update.cursor ?? before
-    this.#write(listFrames(topic, { ...update, skipped }, { before, after: this.#cursor }))
+    this.#write(framesOf({ topic, update, skipped, before, after: this.#cursor }))
   }
 
   #write(frames: string): void {
     if (this.#sse) this.#sse.send(frames)
     else this.#first += frames
   }
+}
+
+interface Sent {
+  topic: Topic
+  update: ListUpdate
+  skipped: number
+  before: number
+  after: number
+}
+
+/** The frames of each update as they were printed for the last reader: most readers get the same. */
+const printed = new WeakMap<ListUpdate, { key: string; frames: string }>()
+
+function framesOf({ topic, update, skipped, before, after }: Sent): string {
+  const key = `${topic} ${skipped} ${before} ${after}`
+  const known = printed.get(update)
+  if (known?.key === key) return known.frames
+  const frames = listFrames(topic, { ...update, skipped }, { before, after })
+  printed.set(update, { key, frames })
+  return frames
 }
 
 const LOST: ListUpdate = { rows: [], skipped: 0, isLost: true }

@@ -70,6 +70,7 @@ type RangeQuery = z.output<z.ZodObject<typeof range>>
 export const getStats = route('get', '/executions/stats', {
   summary: 'Count executions and measure their waits and run times, by steps of time',
   isExpensive: true,
+  isShared: true,
   access: 'may list executions',
   query: {
     ...range,
@@ -99,6 +100,7 @@ const OF_ONE_WORKFLOW: Problem = {
 export const getWorkerHistory = route('get', '/workers/{name}/history', {
   summary: 'Count the executions of a worker and measure them, by steps of time',
   isExpensive: true,
+  isShared: true,
   access: 'may list executions',
   query: range,
   returns: Stats,
@@ -194,6 +196,7 @@ const Queue = z
 export const getQueue = route('get', '/queue', {
   summary: 'Show the ready queue by requirement, with the workers that could run it',
   isExpensive: true,
+  isShared: true,
   access: 'may list executions',
   returns: Queue,
   async handle({ resolved: visible, caller }, deps: QueueDeps) {

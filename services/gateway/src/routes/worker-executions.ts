@@ -8,6 +8,7 @@ const { worker_name: _, ...filters } = searchQuery
 export const listWorkerExecutions = route('get', '/workers/{name}/executions', {
   summary: 'List the executions that a worker holds or was the last one to hold, newest first',
   isExpensive: true,
+  isShared: true,
   access: 'may list executions',
   query: { ...workflowQuery, ...filters },
   returns: ExecutionList,
