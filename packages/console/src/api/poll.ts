@@ -8,7 +8,7 @@ const MAX_LONGER = 4
 const PAUSES = 8
 /** A request for a change waits so many times as long as the last one took, and at most so long for that. */
 const SHARE = 20
-const MAX_SHARE_MS = 30_000
+const MAX_SHARE_MS = 10_000
 
 /** Statuses of answers that a repeated request does not change. */
 const isFinal = (error: unknown) =>
