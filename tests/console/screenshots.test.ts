@@ -19,6 +19,7 @@ const SHOWN: [name: string, index: RegExp, theme: 'light' | 'dark'][] = [
   ['source', /^executions\/\w+\?tab=source&version=1&line=16$/, 'dark'],
   ['why', /^executions\/\w+\?tab=why$/, 'light'],
 ]
+const SETTLE_MS = 4_000
 /** Limit of a test that hangs. */
 const LIMIT_MS = 600_000
 const isWanted = process.env.TEST_SCREENSHOTS === '1' && whyNoBrowser() === undefined
@@ -52,6 +53,8 @@ test.skipIf(!isWanted)(
       await one.signIn(auth.admin)
       const [path = '', heading = ''] = screens.find(([at]) => address.test(at)) ?? []
       await one.visit(path, heading)
+      // Numbers have a dash in their place until they are read.
+      await one.page.waitForTimeout(SETTLE_MS)
       await one.page.screenshot({ path: `${FOLDER}${name}.png` })
       expect(one.problems).toEqual([])
       await one.close()

@@ -37,12 +37,16 @@ export function NeedsPerson({ paused, queue }: Props) {
   const failing = schedules.data?.filter((one) => one.failure_count > 0) ?? []
   const stuck = queue?.queues.filter(({ workers }) => workers.length === 0) ?? []
   const asked = new Set(approvals.map(({ execution_id }) => execution_id)).size
-  const hasOthers = paused !== undefined && paused.total > asked
+  // Which of them wait for an approval is not known before the approvals are, or cannot be read.
+  const isKnown = waiting.data !== undefined || waiting.error !== undefined
+  const hasOthers = isKnown && paused !== undefined && paused.total > asked
   if (approvals.length + failing.length + stuck.length === 0 && !hasOthers) return null
   return (
     <section class="page-body" aria-label="What needs a person">
       <h2>What needs a person</h2>
-      <ApprovalList approvals={approvals.slice(0, SHOWN_APPROVALS)} onDecided={waiting.refresh} />
+      {approvals.length > 0 && (
+        <ApprovalList approvals={approvals.slice(0, SHOWN_APPROVALS)} onDecided={waiting.refresh} />
+      )}
       {approvals.length > SHOWN_APPROVALS && (
         <p>
           <Link to="approvals">All {approvals.length} approvals</Link>
@@ -84,6 +88,6 @@ const Paused = ({ paused, hasApprovals }: { paused: Total; hasApprovals: boolean
     <Link to={address('executions', { state: 'PAUSED' })}>
       {totalText(paused)} paused {executions(paused)}
     </Link>
-    : {hasApprovals ? 'waiting for a resume or one of the approvals' : 'waiting for a resume'}
+    : waiting for {hasApprovals ? 'a resume or one of the approvals' : 'a resume or an approval'}
   </p>
 )
