@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -109,33 +109,31 @@ class CheckpointBatches:
 
     async def _run(self, batch: list[_Pending]) -> None:
         with self._request():
-            try:
-                await self._send_all(batch)
-            except Exception as error:
-                for pending in batch:
-                    _settle(pending, error)
+            if len(batch) == 1:
+                await self._send_alone(batch[0])
+            elif not await self._send_together(batch):
+                await asyncio.gather(*map(self._send_alone, batch))
 
-    async def _send_all(self, batch: list[_Pending]) -> None:
-        if len(batch) == 1:
-            await self._send_alone(batch[0])
-            return
-        results: list[Exception | None]
+    async def _send_together(self, batch: list[_Pending]) -> bool:
+        """Sends a batch and settles its checkpoints; false if the server refuses the whole batch.
+
+        It does for a malformed checkpoint, and a replica of an earlier release lacks the route.
+        """
+        results: Sequence[Exception | None]
         try:
             results = _results_of(await self._send_batch(_body_of(batch)), len(batch))
-        except Unavailable as error:
-            results = [Unavailable(str(error)) for _ in batch]
         except Refused:
-            # A malformed checkpoint refuses the whole batch, and a replica of an earlier
-            # release does not know the route.
-            await asyncio.gather(*map(self._send_alone, batch))
-            return
+            return False
+        except Exception as error:
+            results = [error] * len(batch)
         for pending, result in zip(batch, results, strict=True):
             _settle(pending, result)
+        return True
 
     async def _send_alone(self, pending: _Pending) -> None:
         try:
             await self._send_one(pending.execution_id, pending.body, pending.generation)
-        except (Unavailable, Refused) as error:
+        except Exception as error:
             _settle(pending, error)
         else:
             _settle(pending, None)
