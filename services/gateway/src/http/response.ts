@@ -56,9 +56,12 @@ export function sendFault(ctx: RequestContext, error: unknown): void {
   if (!ctx.req.complete && !ctx.req.readableFlowing && hasBody(ctx)) discardBody(ctx)
   const fault = faultOf(error)
   ctx.responseHeaders.push(...((fault && HEADERS[fault.kind]) ?? []))
-  if (fault) sendJson(ctx, STATUSES[fault.kind], `{"detail":${detailOf(fault)}}`)
-  else sendJson(ctx, 500, '{"detail":"Internal server error"}')
+  const { status, detail_json } = fault ? refusalOf(fault) : DEFECT
+  sendJson(ctx, status, `{"detail":${detail_json}}`)
 }
+
+/** Answer to any error that is no Fault. */
+const DEFECT = { status: 500, detail_json: '"Internal server error"' }
 
 /** Status and JSON text of the detail of a refusal, for an answer that contains several results. */
 export const refusalOf = (fault: Fault) => ({
