@@ -8,7 +8,7 @@ import { Processes } from '../../scripts/process/processes.ts'
 import { startPostgres } from '../../scripts/stores/postgres.ts'
 import { temporaryDir } from '../../scripts/testing/temporary-dir.ts'
 import { cpuSeconds } from '../lib/cpu.mjs'
-import { pg } from '../lib/database.mjs'
+import { pg, query } from '../lib/database.mjs'
 import { table } from '../lib/report.mjs'
 import { machine } from '../lib/system.mjs'
 import { LAYOUTS } from './layouts.mjs'
@@ -61,19 +61,6 @@ async function withPostgres(work) {
   } finally {
     await processes.stopAll()
     rmSync(dir, { recursive: true, force: true })
-  }
-}
-
-/** Runs statements in order, in one session of the schema; returns the rows of the last one. */
-async function query(url, ...statements) {
-  const client = new pg.Client({ connectionString: url, options: '-c search_path=executions' })
-  await client.connect()
-  try {
-    let last = []
-    for (const statement of statements) last = (await client.query(statement)).rows
-    return last
-  } finally {
-    await client.end()
   }
 }
 

@@ -12,7 +12,7 @@ import { temporaryDir } from '../../scripts/testing/temporary-dir.ts'
 import { dropPartitions } from '../../services/executions/src/loops/drop-partitions.ts'
 import { createRetentionSweep } from '../../services/executions/src/loops/retention.ts'
 import { cpuSeconds } from '../lib/cpu.mjs'
-import { pg } from '../lib/database.mjs'
+import { query } from '../lib/database.mjs'
 import { table } from '../lib/report.mjs'
 import { machine } from '../lib/system.mjs'
 
@@ -122,17 +122,4 @@ function fill(url, part) {
     `vacuum analyze events_${part}`,
     'checkpoint',
   )
-}
-
-/** Runs statements in order, in one session of the schema; returns the rows of the last one. */
-async function query(url, ...statements) {
-  const client = new pg.Client({ connectionString: url, options: '-c search_path=executions' })
-  await client.connect()
-  try {
-    let last = []
-    for (const statement of statements) last = (await client.query(statement)).rows
-    return last
-  } finally {
-    await client.end()
-  }
 }
