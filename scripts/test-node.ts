@@ -1,11 +1,12 @@
 // `npm run test:node -- 22 24`: runs the unit tests and a short end-to-end test under other versions of
 // Node. The programs come from the npm package `node` and are kept in the data directory.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { projectDataDir } from './bootstrap/data-dir.mjs'
 import { catchSignals, stopSignal } from './process/signals.ts'
 import { build } from './setup/build.ts'
+import { ensureNode } from './setup/node.ts'
 import { Progress } from './setup/progress.ts'
 import { ensurePython } from './setup/python.ts'
 import { run } from './setup/run.ts'
@@ -40,7 +41,7 @@ async function testAll(): Promise<void> {
   const python = await ensurePython(context)
   const tools = { folder, python, env: { ...process.env, ...temporaryEnv(folder) } }
   for (const version of versions) {
-    const node = await ensureNode(context, version)
+    const node = await ensureNode(context.progress, version)
     const exact = await run(node, ['--version'], {})
     const counts: Counts[] = []
     for (const args of RUNS) {
@@ -51,21 +52,4 @@ async function testAll(): Promise<void> {
     isPassed &&= sum.failed === 0
     process.stdout.write(`\nNode ${exact}: ${closingLine(sum)}\n`)
   }
-}
-
-/** Returns the program of a version, such as `22` or `24.9.0`; fetched at its first use. */
-async function ensureNode(
-  { dir, progress }: { dir: string; progress: Progress },
-  version: string,
-): Promise<string> {
-  if (!/^\d+(\.\d+){0,2}$/.test(version)) throw new Error(`${version} is not a version of Node`)
-  const home = path.join(dir, `tools/node-${version}`)
-  const node = path.join(home, 'node_modules/node/bin/node')
-  if (existsSync(node)) return node
-  await progress.step(`Fetching Node ${version}`, (report) => {
-    const flags = ['--no-audit', '--no-fund', '--no-save', '--loglevel=error']
-    const args = ['install', '--prefix', home, ...flags, `node@${version}`]
-    return run('npm', args, { cwd: dir, onLine: report })
-  })
-  return node
 }

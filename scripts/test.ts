@@ -9,6 +9,7 @@ import path from 'node:path'
 import { projectDataDir } from './bootstrap/data-dir.mjs'
 import { catchSignals, stopSignal } from './process/signals.ts'
 import { build } from './setup/build.ts'
+import { ensureServiceNode } from './setup/node.ts'
 import { ensureChromium } from './setup/packages.ts'
 import { Progress } from './setup/progress.ts'
 import { ensurePython } from './setup/python.ts'
@@ -37,7 +38,8 @@ async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
   const chromium = first === undefined ? await ensureChromium(context.progress) : undefined
   const browser = chromium === undefined ? {} : { TEST_CHROMIUM: chromium }
   const temporary = temporaryEnv(folder)
-  const tools = { folder, python, env: { ...process.env, ...browser, ...temporary } }
+  const node = await ensureServiceNode(context.progress)
+  const tools = { folder, python, node, env: { ...process.env, ...browser, ...temporary } }
   const counts: Counts[] = []
   if (first !== 'python') {
     // Each by its name: two negated patterns select all, because each admits what the other excludes.

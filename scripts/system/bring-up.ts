@@ -3,6 +3,7 @@ import { written } from '../process/logs.ts'
 import { canBind } from '../process/ports.ts'
 import type { Child, Processes } from '../process/processes.ts'
 import { build } from '../setup/build.ts'
+import { ensureServiceNode } from '../setup/node.ts'
 import { ensurePrograms } from '../setup/packages.ts'
 import type { Progress } from '../setup/progress.ts'
 import { ensureWorkerPython, neededForPython } from '../setup/python.ts'
@@ -36,6 +37,8 @@ export interface RunningSystem {
   isolated: boolean
   children: Child[]
   ports: Ports
+  /** The Node that runs the services. */
+  node: string
 }
 
 /**
@@ -59,15 +62,16 @@ export async function bringUp(
   const settingsReading = build(context).then(() => readSettings({ auth }))
   // Made while the programs are built; not needed if the settings turn authentication on.
   const pythonMaking = runsWorkers ? ensureWorkerPython(context, workerUser(context.dir)) : ''
-  const [infra, settings, python] = await Promise.all([
+  const [infra, settings, python, node] = await Promise.all([
     infraStarting,
     settingsReading,
     pythonMaking,
+    ensureServiceNode(progress),
   ])
   const workers = workerCount(options, settings)
   const hasDemo = options.demo && workers > 0 && !settings.security.auth.enabled
   const demoUrl = hasDemo ? await openDemoControl(processes) : undefined
-  const system = { ...context, infra, settings, demoUrl }
+  const system = { ...context, infra, settings, demoUrl, node }
   await migrate(system)
   const { children, ports } = await progress.step('Starting the services', () =>
     startServices(system, port, { singleProcess }),
@@ -85,6 +89,7 @@ export async function bringUp(
     url,
     infra,
     settings,
+    node,
     workers,
     isolated: started.isolated,
     mcpUrl: `${urlOf(settings.mcp.host, ports.mcp)}/mcp`,

@@ -34,16 +34,18 @@ const TIER = { inner: 1, outer: 2, worker: 3 }
 export interface StartingSystem extends SystemContext {
   processes: Processes
   progress: Progress
+  /** The Node that runs the services. */
+  node: string
 }
 
 /** Migrates the databases of the services. */
 export async function migrate(context: StartingSystem): Promise<void> {
-  const { progress, settings } = context
+  const { node, progress, settings } = context
   const ports = await drawPorts(0, settings.mcp.port)
   await progress.step('Migrating databases', () =>
     Promise.all(
       INNER.filter((service) => existsSync(script(service, 'migrate'))).map((service) =>
-        run(process.execPath, [script(service, 'migrate')], {
+        run(node, [script(service, 'migrate')], {
           cwd: PROJECT,
           env: { ...serviceEnv(service, { ...context, ports }), ...migrationEnv(context) },
         }),
@@ -88,7 +90,7 @@ async function startAllInOne(context: StartingSystem & { ports: Ports }): Promis
   const { SVC_LOG_LEVEL } = process.env
   return context.processes.start({
     name: 'services',
-    command: process.execPath,
+    command: context.node,
     args: [path.join(PROJECT, ALL_IN_ONE)],
     env: {
       NODE_COMPILE_CACHE: COMPILE_CACHE,
@@ -124,7 +126,7 @@ async function startService(
   const env = { ...(await envOf(service, context)), ...more }
   return context.processes.start({
     name,
-    command: process.execPath,
+    command: context.node,
     args: [script(service, 'main')],
     env,
     cwd: PROJECT,
