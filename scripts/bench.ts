@@ -4,6 +4,8 @@ import { existsSync, readdirSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT } from './bootstrap/data-dir.mjs'
 import { TYPESCRIPT_ARGS } from './process/typescript.ts'
+import { ensureServiceNode } from './setup/node.ts'
+import { Progress } from './setup/progress.ts'
 
 const folder = path.join(PROJECT, 'bench')
 const script = (name: string) => path.join(folder, name, 'run.mjs')
@@ -15,7 +17,8 @@ if (!names.includes(name)) {
   process.exitCode = 1
 } else {
   const args = ['--conditions=windlass', ...TYPESCRIPT_ARGS, script(name), ...rest]
-  const bench = spawn(process.execPath, args, {
+  // The load generator runs on the same processors, so it uses the Node of the services.
+  const bench = spawn(await ensureServiceNode(new Progress()), args, {
     cwd: PROJECT,
     stdio: 'inherit',
   })
