@@ -71,6 +71,7 @@ export const configs: RpcAccess<typeof ConfigsService> = {
   /** On behalf of the principal that started the execution. */
   use: allowOnBehalfOf('gateway'),
   delete: allowOnBehalfOf('gateway'),
+  listUses: allow('gateway'),
 }
 
 export const audit: RpcAccess<typeof AuditService> = {

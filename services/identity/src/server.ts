@@ -18,6 +18,7 @@ import { redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
 import { requireReviewedChanges } from './engine/anonymous-review.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
+import { ConfigUses } from './engine/config-uses.ts'
 import { deriveKeyring } from './engine/derive-keyring.ts'
 import { SecretUses } from './engine/secret-uses.ts'
 import { openUsePolicy } from './engine/use-policy.ts'
@@ -33,6 +34,7 @@ import { workerTokenHandlers } from './handlers/worker-token-handlers.ts'
 import { deleteEndedSessions, endExpiredSessions } from './loops/end-sessions.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 import { deleteExpired } from './store/secrets.ts'
+import { deleteOlder } from './store/used-configs.ts'
 
 const USED_SECRETS = [
   '[svc.security.encryption].encryption_key',
@@ -42,6 +44,10 @@ const INVALIDATE_INTERVAL_MS = 1_000
 const DELETE_INTERVAL_MS = 600_000
 const DELETE_SECRETS_INTERVAL_MS = 60_000
 const END_INTERVAL_MS = 5_000
+const RECORD_INTERVAL_MS = 1_000
+const DELETE_USES_INTERVAL_MS = 3_600_000
+/** More than a year, so that a yearly run is not forgotten. */
+const KEEP_USES_DAYS = 400
 
 /** Builds the service, from its stores to its rpcs; teardown runs in reverse order. */
 export async function start(settings: Settings, runtime: Runtime) {
@@ -60,6 +66,7 @@ export async function start(settings: Settings, runtime: Runtime) {
 
   const { verifyCaller } = service.serviceIdentity
   const uses = new SecretUses(db, settings.audit.level !== 'changes')
+  const configUses = new ConfigUses(db)
   const policy = await readAtStart(log, () => openUsePolicy({ db, settings, verifyCaller }))
 
   const caches = new CacheInvalidator({ db, redis, markers: authMarkers, log })
@@ -70,6 +77,11 @@ export async function start(settings: Settings, runtime: Runtime) {
   service.startLoop('invalidate caches', INVALIDATE_INTERVAL_MS, () => caches.sweep())
   service.startLoop('delete ended sessions', DELETE_INTERVAL_MS, () => deleteEndedSessions(db))
   service.startLoop('delete previous secrets', DELETE_SECRETS_INTERVAL_MS, () => deleteExpired(db))
+  service.startLoop('delete config uses', DELETE_USES_INTERVAL_MS, () =>
+    deleteOlder(db, KEEP_USES_DAYS),
+  )
+  runtime.teardown.add('config uses', () => configUses.flush())
+  service.startLoop('record config uses', RECORD_INTERVAL_MS, () => configUses.flush())
   service.startLoop('end sessions', END_INTERVAL_MS, () => endExpiredSessions(db, sessionLimits))
 
   rpc.serve(
@@ -82,7 +94,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(ApiKeysService, keyHandlers(db, caches, security.auth.api_keys), access.keys)
   rpc.serve(RolesService, roleHandlers(db, caches), access.roles)
   rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy, uses }), access.secrets)
-  rpc.serve(ConfigsService, configHandlers({ db, policy }), access.configs)
+  rpc.serve(ConfigsService, configHandlers({ db, policy, uses: configUses }), access.configs)
   rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity), access.audit)
   rpc.serve(ViewsService, viewHandlers(db), access.views)
   return { grpc: await service.listen() }

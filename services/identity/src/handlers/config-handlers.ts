@@ -4,10 +4,15 @@ import type { Handlers } from '@windlass/rpc/call'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { MAX_ENTRIES, parseEntryName, parseEntryNames, requireValidValue } from '../domain/entry.ts'
 import { changedScope, type EntryScope, toScopeMessage } from '../domain/entry-scope.ts'
+import type { ConfigUses } from '../engine/config-uses.ts'
 import { entryNotFound, requireEntry, tooMany } from '../engine/entry-faults.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
 import { type UsePolicy, uploaderRefusal } from '../engine/use-policy.ts'
 import * as configs from '../store/configs.ts'
+import * as usedConfigs from '../store/used-configs.ts'
+
+/** Maximum number of rows of an answer. */
+const MAX_USES = 10_000
 
 const describeConfig = (row: EntryScope & { name: string; value_json?: string }): Entry => ({
   ...{ name: row.name, value_json: row.value_json ?? '' },
@@ -19,10 +24,15 @@ const permissionsToUse = (name: string) => [`config:${name}:read`]
 interface ConfigDeps {
   db: Db
   policy: UsePolicy
+  uses: ConfigUses
 }
 
 /** Rpcs of configs: like those of secrets, but for values that need no encryption and have no versions. */
-export const configHandlers = ({ db, policy }: ConfigDeps): Handlers<typeof ConfigsService> => ({
+export const configHandlers = ({
+  db,
+  policy,
+  uses,
+}: ConfigDeps): Handlers<typeof ConfigsService> => ({
   async list() {
     const entries = (await configs.listAll(db)).map(describeConfig)
     return { names: entries.map(({ name }) => name), entries }
@@ -63,9 +73,17 @@ export const configHandlers = ({ db, policy }: ConfigDeps): Handlers<typeof Conf
     })
     if (refused.length > 0) throw uploaderRefusal(request, refused)
     const rows = await configs.getMany(db, names)
-    return {
-      entries: rows.filter((row) => policy.permits(row, request)).map(describeConfig),
-    }
+    const entries = rows.filter((row) => policy.permits(row, request)).map(describeConfig)
+    uses.add(
+      request,
+      entries.map(({ name }) => name),
+    )
+    return { entries }
+  },
+
+  async listUses({ name, namespace, workflow }) {
+    const config = name === '' ? '' : parseEntryName(name)
+    return { uses: await usedConfigs.list(db, { config, namespace, workflow }, MAX_USES) }
   },
 
   async delete({ name }, call) {

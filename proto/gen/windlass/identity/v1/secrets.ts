@@ -86,6 +86,28 @@ export interface GetEntriesResponse {
   entries: Entry[];
 }
 
+export interface ListConfigUsesRequest {
+  /** Empty: every config. */
+  name: string;
+  /** Empty: every workflow. */
+  namespace: string;
+  workflow: string;
+}
+
+export interface ListConfigUsesResponse {
+  uses: ConfigUse[];
+}
+
+export interface ConfigUse {
+  config: string;
+  namespace: string;
+  workflow: string;
+  version: number;
+  first_used_at: Date | undefined;
+  last_used_at: Date | undefined;
+  last_execution_id: string;
+}
+
 export interface DeleteEntryRequest {
   name: string;
 }
@@ -778,6 +800,240 @@ export const GetEntriesResponse: MessageFns<GetEntriesResponse> = {
   },
 };
 
+function createBaseListConfigUsesRequest(): ListConfigUsesRequest {
+  return { name: "", namespace: "", workflow: "" };
+}
+
+export const ListConfigUsesRequest: MessageFns<ListConfigUsesRequest> = {
+  encode(message: ListConfigUsesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.name !== "") {
+      writer.uint32(10).string(message.name);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(18).string(message.namespace);
+    }
+    if (message.workflow !== "") {
+      writer.uint32(26).string(message.workflow);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListConfigUsesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListConfigUsesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.name = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.workflow = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListConfigUsesResponse(): ListConfigUsesResponse {
+  return { uses: [] };
+}
+
+export const ListConfigUsesResponse: MessageFns<ListConfigUsesResponse> = {
+  encode(message: ListConfigUsesResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.uses) {
+      ConfigUse.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListConfigUsesResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListConfigUsesResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.uses.push(ConfigUse.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseConfigUse(): ConfigUse {
+  return {
+    config: "",
+    namespace: "",
+    workflow: "",
+    version: 0,
+    first_used_at: undefined,
+    last_used_at: undefined,
+    last_execution_id: "",
+  };
+}
+
+export const ConfigUse: MessageFns<ConfigUse> = {
+  encode(message: ConfigUse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.config !== "") {
+      writer.uint32(10).string(message.config);
+    }
+    if (message.namespace !== "") {
+      writer.uint32(18).string(message.namespace);
+    }
+    if (message.workflow !== "") {
+      writer.uint32(26).string(message.workflow);
+    }
+    if (message.version !== 0) {
+      writer.uint32(32).int32(message.version);
+    }
+    if (message.first_used_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.first_used_at), writer.uint32(42).fork()).join();
+    }
+    if (message.last_used_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.last_used_at), writer.uint32(50).fork()).join();
+    }
+    if (message.last_execution_id !== "") {
+      writer.uint32(58).string(message.last_execution_id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ConfigUse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseConfigUse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.config = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.namespace = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.workflow = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.version = reader.int32();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.first_used_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.last_used_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.last_execution_id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseDeleteEntryRequest(): DeleteEntryRequest {
   return { name: "" };
 }
@@ -1172,6 +1428,21 @@ export const ConfigsService = {
     responseSerialize: (value: GetEntriesResponse): Buffer => Buffer.from(GetEntriesResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): GetEntriesResponse => GetEntriesResponse.decode(value),
   },
+  /**
+   * Lists workflows that read configs: for each config and workflow the newest version that did, the
+   * last reads first; up to 10,000. A use is recorded once in ten minutes by each replica.
+   */
+  listUses: {
+    path: "/windlass.identity.v1.Configs/ListUses" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListConfigUsesRequest): Buffer =>
+      Buffer.from(ListConfigUsesRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListConfigUsesRequest => ListConfigUsesRequest.decode(value),
+    responseSerialize: (value: ListConfigUsesResponse): Buffer =>
+      Buffer.from(ListConfigUsesResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListConfigUsesResponse => ListConfigUsesResponse.decode(value),
+  },
 } as const;
 
 export interface ConfigsServer extends UntypedServiceImplementation {
@@ -1181,6 +1452,11 @@ export interface ConfigsServer extends UntypedServiceImplementation {
   getMany: handleUnaryCall<GetEntriesRequest, GetEntriesResponse>;
   delete: handleUnaryCall<DeleteEntryRequest, DeleteEntryResponse>;
   use: handleUnaryCall<UseEntriesRequest, GetEntriesResponse>;
+  /**
+   * Lists workflows that read configs: for each config and workflow the newest version that did, the
+   * last reads first; up to 10,000. A use is recorded once in ten minutes by each replica.
+   */
+  listUses: handleUnaryCall<ListConfigUsesRequest, ListConfigUsesResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {
