@@ -1,5 +1,5 @@
 import { dumpDatabase } from '@windlass/testkit/database'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { client } from './api.ts'
 import { sharedSystem } from './execution-fixture.ts'
 
@@ -66,6 +66,26 @@ test('declared secrets: the task gets them, and they are stored and logged nowhe
   expect(written).toContain(done.execution_id)
   for (const form of ['utf8', 'hex', 'base64'] as const)
     expect(written).not.toContain(Buffer.from(CANARY).toString(form).replaceAll('=', ''))
+})
+
+test('config that a task reads: its use is shown for the config and for the workflow', async () => {
+  const api = client(shared().url)
+  await api.json('POST', '/admin/secrets', { name: 'db password', value: CANARY })
+  await api.json('POST', '/admin/secrets', { name: 'port', value: 5432 })
+  await api.json('POST', '/admin/configs', { name: 'limit', value: 1 })
+  await api.upload(SOURCE.replaceAll('uses_secrets', 'reads_limit'))
+  const { execution_id, state, output } = await api.run('reads_limit', 'sync')
+  expect(state, JSON.stringify(output)).toBe('COMPLETED')
+  const use = { version: expect.any(Number), last_execution_id: execution_id }
+  await vi.waitFor(
+    async () => {
+      const { workflows } = await api.json('GET', '/admin/configs/limit/uses')
+      expect(workflows).toContainEqual(expect.objectContaining({ name: 'reads_limit', ...use }))
+    },
+    { timeout: 10_000, interval: 200 },
+  )
+  const { configs } = await api.json('GET', '/workflows/default/reads_limit/configs')
+  expect(configs).toEqual([expect.objectContaining({ name: 'limit', ...use })])
 })
 
 test('undeclared or missing secret: the task fails', async () => {

@@ -78,6 +78,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'POST /admin/configs/batch': { body: [THEIRS.secret] },
   'DELETE /admin/configs/{name}': {},
   'GET /admin/configs/{name}': {},
+  'GET /admin/configs/{name}/uses': {},
   'POST /admin/principals': { body: { type: 'user', subject: THEIRS.subject, roles: [] } },
   'GET /admin/principals': {},
   'DELETE /admin/principals/{subject}': {},
@@ -213,6 +214,7 @@ export const OPERATIONS: Record<string, Operation> = {
   'GET /workflows/{namespace}/{workflow_name}/cancel/{execution_id}': {
     also: ['?detailed=true', '?mode=sync', `/workflows/two/own/cancel/${ID}`],
   },
+  'GET /workflows/{namespace}/{workflow_name}/configs': {},
   'GET /workflows/{namespace}/{workflow_name}/executions': { also: ['?state=running'] },
   'POST /workflows/{namespace}/{workflow_name}/resume/{execution_id}/{mode}': {
     also: ['sync', 'stream'].flatMap((mode) => [`${workflowPath}/resume/${ID}/${mode}`, `/workflows/two/own/resume/${ID}/${mode}`]),

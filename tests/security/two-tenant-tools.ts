@@ -48,5 +48,6 @@ export const TOOL_ARGUMENTS: Record<string, unknown> = {
   screen: 'executions',
   query: 'state=failed',
   secret_name: THEIRS.secret,
+  config_name: THEIRS.secret,
   schedule_config: JSON.stringify(hourly),
 }

@@ -48,6 +48,7 @@ export function toExecutionId(text: string): PathSegment {
 }
 
 export const toSecretName = (text: string) => PathSegment.parse('secret name', NAME, text)
+export const toConfigName = (text: string) => PathSegment.parse('config name', NAME, text)
 export const toViewName = (text: string) => PathSegment.parse('view name', NAME, text)
 export const toScheduleRef = (text: string) => PathSegment.parse('schedule id', SCHEDULE, text)
 

@@ -5,6 +5,7 @@ import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
 import { executionBulk, executionBulkProgress } from './commands/bulk.ts'
 import { configCheck } from './commands/config-check.ts'
+import { configUses, workflowConfigs } from './commands/config-uses.ts'
 import {
   executionCancel,
   executionList,
@@ -117,6 +118,8 @@ export const commands: readonly Command[] = [
   secretUses,
   secretDelete,
   secretsRotateKey,
+  configUses,
+  workflowConfigs,
   auditList,
   auditHead,
   auditVerify,

@@ -84,6 +84,8 @@ const READS: [argv: string[], route: string, answer: string, out: string | RegEx
   ],
   [['audit', 'head'], '/admin/audit/head', '{"seq":7}', '{"seq":7}\n'],
   [['secret', 'uses', 'db url'], '/admin/secrets/db%20url/uses', '{"others":0}', '{"others":0}\n'],
+  [['config', 'uses', 'db url'], '/admin/configs/db%20url/uses', '{"others":0}', '{"others":0}\n'],
+  [['workflow', 'configs', 'a/b'], '/workflows/a/b/configs', '{"cut":false}', '{"cut":false}\n'],
   [
     ['view', 'list'],
     '/me/views',

@@ -1,6 +1,7 @@
 import type { Tool } from './tool.ts'
 import * as audit from './tools/audit.ts'
 import * as bulk from './tools/bulk.ts'
+import * as configUses from './tools/config-uses.ts'
 import * as executions from './tools/executions.ts'
 import * as inspect from './tools/inspect.ts'
 import * as repeats from './tools/repeats.ts'
@@ -61,5 +62,7 @@ export const tools: readonly Tool[] = [
   views.listViews,
   views.deleteView,
   audit.getSecretUses,
+  configUses.getConfigUses,
+  configUses.getWorkflowConfigs,
   audit.verifyAuditLog,
 ]

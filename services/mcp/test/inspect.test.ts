@@ -75,6 +75,14 @@ const cases: [tool: string, args: object, route: string, body: string, members: 
     ...(['get_secret_uses', { secret_name: 'db url' }] as const),
     ...(['GET /admin/secrets/db%20url/uses', '', USES] as const),
   ],
+  [
+    ...(['get_config_uses', { config_name: 'rate limit' }] as const),
+    ...(['GET /admin/configs/rate%20limit/uses', '', '"workflows":[],"others":1'] as const),
+  ],
+  [
+    ...(['get_workflow_configs', { workflow_name: 'ship' }] as const),
+    ...(['GET /workflows/default/ship/configs', '', '"configs":null,"cut":false'] as const),
+  ],
 ]
 
 test('tools that inspect and change executions: send what is given, and return the answer exactly', async () => {

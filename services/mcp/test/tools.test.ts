@@ -57,7 +57,8 @@ test('tools/list: the 27 tools of the contract in its order, then ours, with clo
     'get_worker_history',
     'change_executions',
     'get_bulk_progress',
-    ...['save_view', 'list_views', 'delete_view', 'get_secret_uses', 'verify_audit_log'],
+    ...['save_view', 'list_views', 'delete_view', 'get_secret_uses'],
+    ...['get_config_uses', 'get_workflow_configs', 'verify_audit_log'],
   ])
   for (const { inputSchema, outputSchema } of tools) {
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
@@ -88,7 +89,7 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z]+)+$/)
     expect(Object.values(annotations ?? {}), name).toHaveLength(5)
   }
-  expect(named('readOnlyHint')).toHaveLength(29)
+  expect(named('readOnlyHint')).toHaveLength(31)
   expect(named('destructiveHint')).toEqual([
     'cancel_execution',
     'delete_workflow',
@@ -232,7 +233,7 @@ test('over standard input and output: the same tools, with the token of the envi
   const { text } = await callTool(client, 'health_check')
   expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
   expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
-  expect((await client.listTools()).tools).toHaveLength(48)
+  expect((await client.listTools()).tools).toHaveLength(50)
 })
 
 test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {

@@ -4,6 +4,7 @@ import * as audit from './audit.ts'
 import * as auth from './auth.ts'
 import * as bulk from './bulk.ts'
 import * as capturedLines from './captured-lines.ts'
+import * as configUses from './config-uses.ts'
 import * as configs from './configs.ts'
 import * as consolePages from './console.ts'
 import * as demo from './demo.ts'
@@ -83,6 +84,7 @@ export const routes = [
   ...named(secrets),
   ...named(secretUses),
   ...named(configs),
+  ...named(configUses),
   ...named(health),
   ...named(demo),
   ...named(docs),
