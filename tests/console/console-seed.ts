@@ -122,6 +122,7 @@ export const screensOf = (ids: Record<string, string>): [path: string, heading: 
   ['secrets', 'Secrets'],
   ['secrets/token%20%3Cb%3E', 'token <b>'],
   ['configs', 'Configs'],
+  ['configs/token%20%3Cb%3E', 'token <b>'],
   ['audit', 'Audit'],
   ['settings', 'Settings'],
 ]

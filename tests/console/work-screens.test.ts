@@ -177,6 +177,7 @@ describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, 
     await one.visit('workflows/default/ship?tab=uses', 'ship')
     await part(page, 'Schedules').getByRole('link', { name: 'nightly' }).waitFor()
     await part(page, 'Secrets').getByRole('link', { name: 'stock' }).waitFor()
+    await part(page, 'Configs').getByText('It has read none').waitFor()
     expect(await flawsOf(one)).toEqual([])
   })
 

@@ -1,5 +1,6 @@
 import { membersOf, quote, stringOf } from '@windlass/runtime/json/json'
 import { read, send } from './server.ts'
+import { workflowPath } from './workflows.ts'
 
 /** Secrets and configs have the same routes. */
 export type EntryKind = 'secrets' | 'configs'
@@ -29,6 +30,32 @@ const pathOf = (kind: EntryKind, name: string) => `/admin/${kind}/${encodeURICom
 /** Names and patterns, without values. */
 export const listEntries = (kind: EntryKind, signal?: AbortSignal) =>
   read<EntryRow[]>(`/admin/${kind}`, { detailed: 'true' }, signal)
+
+/** A use of a config: by the newest version of a workflow that read it. */
+interface ConfigUse {
+  name: string
+  version: number
+  first_used_at: string
+  /** Accurate to ten minutes. */
+  last_used_at: string
+  last_execution_id: string
+}
+
+/** Workflows that read a config, the last reads first. */
+export const readConfigUses = (name: string, signal?: AbortSignal) =>
+  read<{ workflows: (ConfigUse & { namespace: string })[]; others: number }>(
+    `${pathOf('configs', name)}/uses`,
+    {},
+    signal,
+  )
+
+/** Configs that a workflow reads, the last reads first; null without the permission to read configs. */
+export const readConfigsOf = (namespace: string, name: string, signal?: AbortSignal) =>
+  read<{ configs: ConfigUse[] | null; cut: boolean }>(
+    `${workflowPath(namespace, name)}/configs`,
+    {},
+    signal,
+  )
 
 /** Reads a value as JSON text; reading a secret is recorded in the audit log. */
 export async function readValue(kind: EntryKind, name: string): Promise<string> {

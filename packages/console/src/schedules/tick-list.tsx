@@ -3,11 +3,11 @@ import { useQuery } from '../api/use-query.ts'
 import { viewOf } from '../format/states.ts'
 import { millis } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
-import { changed, executionAddress, wholeOf } from '../location/address.ts'
+import { changed, wholeOf } from '../location/address.ts'
 import type { Place } from '../location/location.ts'
 import { DataTable } from '../ui/data-table.tsx'
+import { ExecutionLink } from '../ui/execution-link.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
-import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Pager } from '../ui/pager.tsx'
 import { Clock } from '../ui/times.tsx'
@@ -42,9 +42,7 @@ export function TickList({ id, place: { path, query } }: { id: string; place: Pl
                     <td>{viewOf(state).word}</td>
                     <td>
                       {execution_id ? (
-                        <Link to={executionAddress(execution_id)} class="mono">
-                          {execution_id.slice(0, 8)}…{execution_id.slice(-6)}
-                        </Link>
+                        <ExecutionLink id={execution_id} />
                       ) : (
                         <span class="faint">none</span>
                       )}

@@ -3,6 +3,7 @@ import { deleteEntry, type EntryKind, listEntries, readValue } from '../api/entr
 import { useRefusal } from '../api/permissions.ts'
 import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
+import { ConfigUses } from '../entries/config-uses.tsx'
 import { EntryForm } from '../entries/entry-form.tsx'
 import { EntryUses } from '../entries/entry-uses.tsx'
 import { KINDS } from '../entries/kinds.ts'
@@ -50,7 +51,7 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
               />
               <Value key={entry.version} kind={kind} name={name} />
               <EntryForm key={entry.version} kind={kind} entry={entry} onSaved={answer.refresh} />
-              {kind === 'secrets' && <EntryUses name={name} />}
+              {kind === 'secrets' ? <EntryUses name={name} /> : <ConfigUses name={name} />}
             </>
           )
         }}

@@ -22,7 +22,7 @@ const TABS = [
   { name: 'changes', label: 'Changes' },
   { name: 'source', label: 'Source' },
   { name: 'declared', label: 'Declared' },
-  { name: 'uses', label: 'Schedules and secrets' },
+  { name: 'uses', label: 'Uses' },
 ]
 
 /** One workflow: its versions, its executions, its source, and what it declares. */

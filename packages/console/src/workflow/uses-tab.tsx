@@ -10,10 +10,11 @@ import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { Ago } from '../ui/times.tsx'
+import { UsedConfigs } from './used-configs.tsx'
 
 const EVERY_MS = 10_000
 
-/** Schedules that start a workflow, and secrets that it declares. */
+/** Schedules that start a workflow, secrets that it declares, and configs that it read. */
 export function UsesTab({ workflow }: { workflow: Workflow }) {
   const { namespace, name, metadata } = workflow
   const secrets = metadata.secret_requests ?? []
@@ -34,9 +35,7 @@ export function UsesTab({ workflow }: { workflow: Workflow }) {
           </ul>
         )}
       </section>
-      <p class="faint">
-        Configs are read by name while it runs: the server does not record which ones.
-      </p>
+      <UsedConfigs namespace={namespace} name={name} />
     </div>
   )
 }

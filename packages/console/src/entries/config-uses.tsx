@@ -1,0 +1,56 @@
+import { readConfigUses } from '../api/entries.ts'
+import { useQuery } from '../api/use-query.ts'
+import { count, millis } from '../format/time.ts'
+import { workflowAddress } from '../location/address.ts'
+import { DataTable } from '../ui/data-table.tsx'
+import { ExecutionLink } from '../ui/execution-link.tsx'
+import { Loaded } from '../ui/feedback.tsx'
+import { Link } from '../ui/link.tsx'
+import { useNow } from '../ui/now.ts'
+import { Ago } from '../ui/times.tsx'
+
+const EVERY_MS = 30_000
+
+/** Workflows that read a config, as far as the caller may see them. */
+export function ConfigUses({ name }: { name: string }) {
+  const now = useNow()
+  const answer = useQuery(`uses of config ${name}`, (signal) => readConfigUses(name, signal), {
+    every: EVERY_MS,
+  })
+  return (
+    <section class="page-body" aria-label="Uses">
+      <h2>Used by</h2>
+      <Loaded answer={answer} lines={3}>
+        {({ workflows, others }) => (
+          <>
+            {workflows.length === 0 ? (
+              <p class="faint">No workflow that you may see has read it in the last 400 days.</p>
+            ) : (
+              <DataTable label="Uses" heads={['Workflow', 'Version', 'Last read', 'Execution']}>
+                {workflows.map((use) => (
+                  <tr key={`${use.namespace}/${use.name}`}>
+                    <td>
+                      <Link to={workflowAddress(use.namespace, use.name, { tab: 'uses' })}>
+                        <bdi>
+                          {use.namespace}/{use.name}
+                        </bdi>
+                      </Link>
+                    </td>
+                    <td class="num">{use.version}</td>
+                    <td class="num">
+                      <Ago at={millis(use.last_used_at)} now={now} />
+                    </td>
+                    <td>
+                      <ExecutionLink id={use.last_execution_id} />
+                    </td>
+                  </tr>
+                ))}
+              </DataTable>
+            )}
+            {others > 0 && <p class="faint">{count(others)} more that are not listed.</p>}
+          </>
+        )}
+      </Loaded>
+    </section>
+  )
+}

@@ -1,0 +1,9 @@
+import { executionAddress } from '../location/address.ts'
+import { Link } from './link.tsx'
+
+/** Link to an execution, with the begin and the end of its id. */
+export const ExecutionLink = ({ id }: { id: string }) => (
+  <Link to={executionAddress(id)} class="mono" title={id}>
+    {id.slice(0, 8)}…{id.slice(-6)}
+  </Link>
+)
