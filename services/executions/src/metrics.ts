@@ -57,7 +57,7 @@ export const relayLag = gauge('windlass_relay_lag_seconds', {
   help: 'Age of the oldest terminal event behind the cursor of the relay, which passes those that it does not publish every 5 s. Each replica reports the same.',
 })
 export const logPartitions = gauge('windlass_log_partitions', {
-  help: 'Partitions of the log that are dropped when their logs have expired: those in use, kept, and created ahead. Each replica reports the same.',
+  help: 'Partitions of the log, and of captured lines, that are dropped when their logs have expired: those in use, kept, and created ahead. Each replica reports the same.',
 })
 export const waitingDispatchers = gauge('windlass_waiting_dispatchers', {
   help: 'Dispatchers that wait for work in a long poll at this replica.',

@@ -28,10 +28,10 @@ export const openPartitions = (db: Db, nowMs: () => number, rules = partitionRul
 export const drop = (db: Db, rules = partitionRules) =>
   dropPartitions({ db, rules, log: { info() {} } })
 
-/** Names of the tables of the log, as the database has them. */
-export async function tablesOf(db: Db): Promise<string[]> {
+/** Names of the tables of the log, or of captured lines, as the database has them. */
+export async function tablesOf(db: Db, of = 'events'): Promise<string[]> {
   const rows = await db.rows<{ name: string }>(sql`
-    select relid::text as name from pg_partition_tree('events') where isleaf order by 1`)
+    select relid::text as name from pg_partition_tree(${of}::regclass) where isleaf order by 1`)
   return rows.map(({ name }) => name)
 }
 

@@ -68,7 +68,7 @@ export const retention = table({
   max_executions: count.default(0),
   /** Age at which the log of a finished execution is deleted, except for its last event. 0: with the execution. */
   log_days: days.default(0),
-  /** Partitions of the log over `retention_days`, which are dropped instead of deleting their rows. 0: none. */
+  /** Partitions of the log, and of captured lines, over `retention_days`, which are dropped instead of deleting their rows. 0: none. */
   log_partitions: expecting(
     `a whole number from 0 to ${MAX_PARTITIONS}`,
     count.pipe(z.int().max(MAX_PARTITIONS)),

@@ -1,5 +1,6 @@
 /**
- * Partitions of the log by time, which are dropped instead of deleting their rows.
+ * Partitions of the log by time, which are dropped instead of deleting their rows. Captured lines are in
+ * partitions of their own with the same numbers, which are created, dropped and emptied with those of the log.
  *
  * Problem
  *
@@ -24,7 +25,7 @@
  * Guarantees
  *
  *   - An execution that exists is never in a partition that is dropped: that is checked under a lock that
- *     excludes writers.
+ *     excludes writers. An insert of captured lines locks its execution (store/line-rows.ts), so their partition has no writer then.
  *   - What a deleted execution left behind is not read: reads name the partition of the row (store/log.ts). An id that is
  *     used again gets the partition of its new creation, so its numbers are free.
  *   - Locks: 100 ms at most are waited for, and nothing is read while they are held but an index.

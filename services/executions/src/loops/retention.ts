@@ -19,8 +19,8 @@
  *   begin
  *     pg_try_advisory_xact_lock   another replica sweeps: this sweep ends
  *     lock the rows that are not locked
- *     delete logs, captured lines, approvals, rows; subtract them from the totals. The log of an
- *     execution stays if its partition is no longer written: it is dropped later, with all others of its time
+ *     delete logs, captured lines, approvals, rows; subtract them from the totals. Log and lines of an
+ *     execution stay if their partition is no longer used: it is dropped later, with all others of its time
  *   commit
  *
  * Guarantees

@@ -103,7 +103,7 @@ export const readSequence = (
   db.rows<{ line: string; seq: number }>(sql`
     select line, (line::jsonb->>'seq')::bigint as seq from (${asObjects(
       columns[table],
-      sql`from ${text(table)} t where ${table === 'events' ? ofLog(id) : sql`t.execution_id = ${id}`} and t.seq > ${after}
+      sql`from ${text(table)} t where ${ofLog(id)} and t.seq > ${after}
           order by t.seq limit ${limit}`,
     )}) as page`)
 

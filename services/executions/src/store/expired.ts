@@ -75,7 +75,7 @@ export const filterExpired = (
     with published as (${publishedUntil})
     select e.execution_id, e.created_at::text,
            e.last_seq + coalesce((select l.line_count from captured_lines l
-              where l.execution_id = e.execution_id order by l.seq desc limit 1), 0) as log_size,
+              where l.execution_id = e.execution_id and l.part in (0, e.log_part) order by l.seq desc limit 1), 0) as log_size,
            floor(extract(epoch from e.created_at) * 1000)::float8 as created_ms
       from executions e, published
      where e.execution_id = any(${ids}::uuid[])
@@ -113,8 +113,8 @@ export async function lockRows(tx: Tx, ids: readonly string[]): Promise<string[]
 
 /**
  * Deletes finished executions with approvals and totals, and the logs and captured lines of all but those
- * in `withLog`. Entries in a partition that is no longer used are left to its drop. Ids that may still be
- * referred to are recorded.
+ * in `withLog`. Entries and lines in a partition that is no longer used are left to its drop. Ids that may
+ * still be referred to are recorded.
  */
 export async function deleteExecutions(
   tx: Tx,
@@ -122,16 +122,13 @@ export async function deleteExecutions(
   withLog: readonly string[],
 ): Promise<void> {
   const parts = await listDeletedByRow(tx)
+  const withoutLog = ids.filter((id) => !withLog.includes(id))
   await Promise.all([
     ...parts.map((part) =>
       tx.run(sql`
-        delete from events where part = ${part} and execution_id = any(${ids}::uuid[])
-           and not execution_id = any(${withLog}::uuid[])`),
+        delete from events where part = ${part} and execution_id = any(${withoutLog}::uuid[])`),
     ),
-    deleteLines(
-      tx,
-      ids.filter((id) => !withLog.includes(id)),
-    ),
+    ...parts.map((part) => deleteLines(tx, withoutLog, part)),
     tx.run(sql`delete from approvals where execution_id = any(${ids}::uuid[])`),
     tx.run(sql`delete from wake_conditions where execution_id = any(${ids}::uuid[])`),
     tx.run(sql`

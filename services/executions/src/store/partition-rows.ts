@@ -1,6 +1,8 @@
 /**
  * Partitions of the log (migrations/0029_partitioned_log.sql). The log of an execution is in the partition
- * `executions.log_part`, and in partition 0 as far as replicas of earlier releases have written it.
+ * `executions.log_part`, and in partition 0 as far as replicas of earlier releases have written it. Captured lines
+ * are in partitions with the same numbers, which triggers create, drop and move
+ * (migrations/0032_partitioned_lines.sql, 0033_moved_lines.sql).
  */
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
@@ -49,8 +51,8 @@ export const listExecutions = (db: Queries, part: number, limit: number) =>
 
 /**
  * Moves entries of an execution to partition 0, at most `limit`, and the execution after the last one. The
- * revision makes a writer that has read the row read it again. Returns the number of entries; undefined if
- * the row is locked.
+ * revision makes a writer that has read the row read it again. The captured lines follow in the same
+ * transaction. Returns the number of entries; undefined if the row is locked.
  */
 export async function moveLog(tx: Tx, id: string, limit: number): Promise<number | undefined> {
   const row = await tx.maybe<{ log_part: number }>(sql`
