@@ -13,8 +13,11 @@ from effects import effects
 from server_fake import BOOTSTRAP, FakeServer, serve
 from windlass.worker import Settings, Worker
 
-# Limit for a hanging test; no test asserts speed.
-HANG_S = 20.0
+# Limit for a hanging test; no test asserts speed. Encoding 100 MB takes 0.2 s of processor time;
+# it took 24 s on a machine with a load of 46.
+HANG_S = 120.0
+# Above HANG_S: a worker that does not run for a minute neither reconnects nor repeats a request.
+PATIENT = {"stream_idle_s": 10 * HANG_S, "request_timeout_s": 10 * HANG_S}
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +42,7 @@ class Workers:
 
     async def start(self, name: str = "w1", **settings: Any) -> Worker:
         """Starts a worker and waits until it is connected."""
-        settings = {"children": self._children, **settings}
+        settings = {"children": self._children, **PATIENT, **settings}
         worker = Worker(
             Settings(name=name, server_url=self._server.url, bootstrap_token=BOOTSTRAP, **settings)
         )

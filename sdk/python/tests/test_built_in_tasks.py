@@ -10,6 +10,7 @@ from uuid import UUID
 
 import pytest
 
+from conftest import HANG_S
 from run_fixture import FakeServices, failure_of, resuming, run_from, types, value
 from windlass import (
     ExecutionContext,
@@ -208,7 +209,7 @@ async def test_interrupted_sleep_waits_only_for_the_remaining_time() -> None:
     assert types(log) == ["WORKFLOW_STARTED", "TASK_STARTED"]
     hour_ago = (datetime.now(UTC) - timedelta(minutes=61)).isoformat()
     log[1] = ExecutionEvent("TASK_STARTED", log[1].source_id, "sleep", None, hour_ago, "1")
-    ended = (await asyncio.wait_for(run_from(waits, log), 5)).events
+    ended = (await asyncio.wait_for(run_from(waits, log), HANG_S)).events
     assert types(ended) == ["TASK_STARTED", "TASK_COMPLETED", "WORKFLOW_COMPLETED"]
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Workers, until
+from conftest import HANG_S, Workers, until
 from server_fake import TERMINAL, FakeServer, StoredExecution
 from windlass.worker import _child_pool, _remote_run
 from windlass.worker._child_process import ChildProcess
@@ -330,7 +330,7 @@ async def test_child_above_its_memory_is_replaced_and_above_twice_of_it_killed(
     pid = (await run(server, source, "pid")).output
     stored = server.start(source, "uses_memory", 190)
     await until(lambda: ledger(tmp_path))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_S):
         while (await run(server, source, "pid")).output == pid:
             await asyncio.sleep(0.05)
     (tmp_path / "memory").touch()
@@ -381,7 +381,7 @@ async def test_child_with_code_of_an_ended_execution_gets_no_more_executions(
     await until(lambda: ledger(tmp_path))
     server.requeue(stored)
     server.dispatch(stored)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_S):
         while (await run(server, source, "pid")).output == pid:
             await asyncio.sleep(0.05)
 

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 import pytest
 
-from conftest import until
+from conftest import HANG_S, until
 from server_fake import BOOTSTRAP, TERMINAL, FakeServer, StoredExecution
 from windlass.worker._bootstrap import TOKEN_VARIABLE
 
@@ -91,7 +91,7 @@ async def start(
 
 
 async def end(process: asyncio.subprocess.Process, input: str = "") -> tuple[int | None, str]:
-    output, _ = await asyncio.wait_for(process.communicate(input.encode()), 20)
+    output, _ = await asyncio.wait_for(process.communicate(input.encode()), HANG_S)
     return process.returncode, output.decode()
 
 
@@ -221,7 +221,7 @@ async def test_execution_that_is_not_assigned_yet_is_awaited_with_what_to_do(
     assert process.stdout is not None
     text = ""
     while advice not in text:
-        text += (await asyncio.wait_for(process.stdout.readline(), 20)).decode()
+        text += (await asyncio.wait_for(process.stdout.readline(), HANG_S)).decode()
     assert f"execution {stored.execution_id} is {state}" in text
     assert process.returncode is None
     stored.state = "SCHEDULED"
@@ -236,7 +236,7 @@ async def test_execution_that_ends_elsewhere_while_awaited_ends_the_worker(
     stored.state = "RUNNING"
     process = await start(server, processes, "--once", stored.execution_id)
     assert process.stdout is not None
-    while b"is RUNNING" not in await asyncio.wait_for(process.stdout.readline(), 20):
+    while b"is RUNNING" not in await asyncio.wait_for(process.stdout.readline(), HANG_S):
         pass
     stored.state = "CANCELLED"
     code, text = await end(process)

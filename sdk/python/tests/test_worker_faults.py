@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from conftest import Workers, until
+from conftest import HANG_S, Workers, until
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 from windlass.worker import (
@@ -277,7 +277,7 @@ async def test_worker_waits_for_a_name_in_use(server: FakeServer, workers: Worke
     await workers.kill("w1")
     await until(lambda: len(server.registrations) == 2 and server.connected("w1"))
     second.stop()
-    await asyncio.wait_for(waiting, 20)
+    await asyncio.wait_for(waiting, HANG_S)
 
 
 @pytest.mark.parametrize(
