@@ -4,6 +4,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { queuedEntries } from '../src/store/ready.ts'
 import { create, run, setup, submit, worker } from './executions-fixture.ts'
+import { planOf } from './query-plan.ts'
 
 const REQUIREMENT = { packages: [], affinity: {}, runner: '' }
 
@@ -84,16 +85,6 @@ test('priority outside of 0 to 9: refused, nothing stored', async () => {
   }
 })
 
-interface Plan {
-  'Index Name'?: string
-  'Node Type': string
-  'Actual Rows': number
-  'Actual Loops': number
-  Plans?: Plan[]
-}
-
-const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)]
-
 test('long queue: a lookup reads as many rows as it needs, by index', async () => {
   const { client, db } = await setup()
   await run(client, { requirement: REQUIREMENT, workflow_namespace: 'z' })
@@ -107,12 +98,7 @@ test('long queue: a lookup reads as many rows as it needs, by index', async () =
   const { requirements } = await client.listReady({ known_ids: [] })
   const requirement_ids = requirements.map((one) => one.requirement_id)
   const query = queuedEntries({ requirement_ids, limit: 10, served: ['n1'] })
-  const [row] = await db.rows<Record<string, unknown>>(sql`explain (analyze, format json) ${query}`)
-  const [found] = Object.values(row ?? {})
-  const [{ Plan: plan }] = (typeof found === 'string' ? JSON.parse(found) : found) as [
-    { Plan: Plan },
-  ]
-  const scans = flat(plan).filter((node) => node['Node Type'].includes('Scan'))
+  const scans = (await planOf(db, query)).filter((node) => node['Node Type'].includes('Scan'))
   const ofExecutions = scans.filter((node) => node['Index Name']?.startsWith('executions'))
   expect(ofExecutions.length).toBeGreaterThan(0)
   for (const node of ofExecutions) {

@@ -25,12 +25,17 @@ export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'tim
     const [row] = await executions.readUnlocked(db, [execution_id])
     if (!row) throw notFound('Execution', execution_id)
     const page = { ...request, limit: Math.min(limit || MAX_PAGE, MAX_PAGE) }
-    const read = withinChars(await pages.readPage(db, page))
-    const entries = pages.isBackwards(page) ? read.reverse() : read
-    const [first, last] = [entries.at(0), entries.at(-1)]
+    const found = await pages.readPage(db, page)
+    const read = withinChars(found)
+    const isBackwards = pages.isBackwards(page)
+    const entries = isBackwards ? read.reverse() : read
+    // A page that is not full ends the log. To look for further entries of its types would read the rest again.
+    const isLast = found.length < page.limit && entries.length === found.length
+    const [before, after] = [entries.at(0)?.seq, entries.at(-1)?.seq]
     const [more_before, more_after] = await Promise.all([
-      pages.hasMore(db, page, { before: first?.seq ?? page.after + 1 }),
-      pages.hasMore(db, page, { after: last?.seq ?? Math.max(page.after, page.before - 1) }),
+      !(isLast && isBackwards) && pages.hasMore(db, page, { before: before ?? page.after + 1 }),
+      !(isLast && page.before === 0) &&
+        pages.hasMore(db, page, { after: after ?? Math.max(page.after, page.before - 1) }),
     ])
     return {
       entries: entries.map(({ value_bytes, cut, ...entry }) => ({ entry, value_bytes, cut })),
@@ -64,14 +69,13 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
  */
 async function readTimeline(db: Db, { execution_id, created_at, state, last_seq }: Execution) {
   const builder = new TimelineBuilder(created_at, sha256)
-  let seq = 0
-  for (let read = 0; read < MAX_OUTLINE && seq < last_seq; read += OUTLINE_PAGE) {
-    const entries = await pages.readOutline(db, execution_id, seq, OUTLINE_PAGE)
-    for (const entry of entries.filter((one) => one.seq <= last_seq)) builder.add(entry)
-    const last = entries.at(-1)?.seq ?? last_seq
-    seq = entries.length < OUTLINE_PAGE ? last_seq : last
+  const end = Math.min(last_seq, MAX_OUTLINE)
+  for (let after = 0; after < end; after += OUTLINE_PAGE) {
+    const upTo = Math.min(after + OUTLINE_PAGE, end)
+    for (const entry of await pages.readOutline(db, execution_id, { after, upTo }))
+      builder.add(entry)
   }
-  return builder.build({ state, last_seq }, seq < last_seq)
+  return builder.build({ state, last_seq }, end < last_seq)
 }
 
 /** Cuts a page to MAX_PAGE_CHARS, but keeps at least one entry. */

@@ -114,15 +114,28 @@ const MARKED_BYTES = 4 * 1_048_576
 /** How such a result ends. Operators of JSON would refuse values with escapes that PostgreSQL has no text for. */
 const MARK = ',"~cached":true}}'
 
-/** Reads entries without their values. */
-export const readOutline = (db: Queries, execution_id: string, after: number, limit: number) =>
-  db.rows<TimelineEvent>(sql`
+/** Positions of a log: those after `after`, up to `upTo`. */
+interface Range {
+  after: number
+  upTo: number
+}
+
+/** Reads the entries of a range of positions, without their values. */
+export const readOutline = (db: Queries, execution_id: string, range: Range) =>
+  db.rows<TimelineEvent>(outlineOf(execution_id, range))
+
+/**
+ * Selects the entries of a range. Both bounds are conditions of the primary key, so each page reads its own
+ * entries only. With a `limit` in the place of the upper bound, the planner sorted all later entries for each
+ * page while it had no statistics of a new log: a timeline of 100,000 entries took 2.3 s instead of 0.5 s.
+ */
+export const outlineOf = (execution_id: string, { after, upTo }: Range): Sql => sql`
     select seq, type, source_id, name, time,
            type = 'TASK_COMPLETED' and result_bytes <= ${MARKED_BYTES}::bigint
              and right(value::text, ${MARK.length}) = ${MARK} as is_cached
       from (select seq, type, source_id, name, time, value,
                    sum(pg_column_size(value)) filter (where type = 'TASK_COMPLETED')
                      over (order by seq) as result_bytes
-              from events where ${ofLog(execution_id)} and seq > ${after}::bigint
-             order by seq limit ${limit}) as page
-     order by seq`)
+              from events
+             where ${ofLog(execution_id)} and seq > ${after}::bigint and seq <= ${upTo}::bigint) as page
+     order by seq`
