@@ -158,7 +158,8 @@ test('the timeline of a long log without statistics: a page reads its own entrie
   const page = { after: 5_000, upTo: 6_000 }
   const nodes = await planOf(db, outlineOf(execution_id, page))
   const reads = nodes.filter((node) => node['Index Name']?.startsWith('events'))
-  const rowsOf = (node: PlanNode) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
+  const rowsOf = (node: PlanNode) =>
+    (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
   expect(reads.length).toBeGreaterThan(0)
   expect(Math.max(...reads.map(rowsOf)), JSON.stringify(nodes)).toBe(1_000)
   expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
