@@ -70,13 +70,16 @@ const sha256 = (text: string) => createHash('sha256').update(text).digest('hex')
 async function readTimeline(db: Db, { execution_id, created_at, state, last_seq }: Execution) {
   const builder = new TimelineBuilder(created_at, sha256)
   const end = Math.min(last_seq, MAX_OUTLINE)
-  const read = (after: number) =>
-    pages.readOutline(db, execution_id, { after, upTo: Math.min(after + OUTLINE_PAGE, end) })
+  const read = (after: number): Promise<pages.TimelineEvent[]> => {
+    if (after >= end) return Promise.resolve([])
+    const upTo = Math.min(after + OUTLINE_PAGE, end)
+    return pages.readOutline(db, execution_id, { after, upTo })
+  }
   let reading = read(0)
-  for (let next = OUTLINE_PAGE; next < end + OUTLINE_PAGE; next += OUTLINE_PAGE) {
+  for (let after = 0; after < end; after += OUTLINE_PAGE) {
     const page = await reading
     // The database reads a page while the entries of the previous one are added.
-    reading = next < end ? read(next) : Promise.resolve([])
+    reading = read(after + OUTLINE_PAGE)
     for (const entry of page) builder.add(entry)
   }
   return builder.build({ state, last_seq }, end < last_seq)
