@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { projectDataDir } from '../bootstrap/data-dir.mjs'
 import { stopSignal } from '../process/signals.ts'
@@ -61,17 +61,28 @@ export async function ensureNode(
 ): Promise<string> {
   if (!/^\d+(\.\d+){0,2}$/.test(version)) throw new Error(`${version} is not a version of Node`)
   const home = path.join(projectDataDir(), `tools/node-${version}`)
-  const installed = path.join(home, 'node_modules')
-  const node = path.join(installed, name, 'bin/node')
-  const record = path.join(installed, '.package-lock.json') // npm writes it last
-  if (existsSync(node) && existsSync(record)) return node
-  await progress.step(`Fetching Node ${version}`, (report) => {
-    const args = ['install', '--prefix', home, ...FLAGS, `${name}@${version}`]
-    return run('npm', args, { cwd: projectDataDir(), onLine: report })
-  })
-  const { packages } = JSON.parse(readFileSync(record, 'utf8'))
-  const found = packages[`node_modules/${name}`]?.integrity
-  if (integrity === undefined || found === integrity) return node
-  rmSync(home, { recursive: true, force: true })
-  throw new Error(`The package ${name} ${version} has the hash ${found} instead of ${integrity}.`)
+  const node = path.join(home, 'node_modules', name, 'bin/node')
+  if (existsSync(node)) return node
+  // Renamed when complete: another start of this checkout may fetch it at the same time.
+  const fetched = `${home}.${process.pid}`
+  try {
+    await progress.step(`Fetching Node ${version}`, (report) => {
+      const args = ['install', '--prefix', fetched, ...FLAGS, `${name}@${version}`]
+      return run('npm', args, { cwd: projectDataDir(), onLine: report })
+    })
+    const record = path.join(fetched, 'node_modules/.package-lock.json')
+    const { packages } = JSON.parse(readFileSync(record, 'utf8'))
+    const found = packages[`node_modules/${name}`]?.integrity
+    if (integrity !== undefined && found !== integrity)
+      throw new Error(
+        `The package ${name} ${version} has the hash ${found} instead of ${integrity}.`,
+      )
+    if (!existsSync(node)) {
+      rmSync(home, { recursive: true, force: true })
+      renameSync(fetched, home)
+    }
+  } finally {
+    rmSync(fetched, { recursive: true, force: true })
+  }
+  return node
 }
