@@ -44,9 +44,10 @@ export class SseStream {
     res.once('close', () => clearInterval(this.#ping))
   }
 
-  send(frames: string): void {
+  /** Sends text, or bytes that several readers share. */
+  send(frames: string | Buffer): void {
     const { res } = this.#ctx
-    if (frames !== '' && !res.destroyed && !res.writableEnded) res.write(frames)
+    if (frames.length > 0 && !res.destroyed && !res.writableEnded) res.write(frames)
   }
 
   get isAboveHighWater(): boolean {

@@ -70,7 +70,7 @@ class ListReader {
   readonly #options: ReaderOptions
   #sse: SseStream | undefined
   /** Frames that were produced before the response began. */
-  #first = ''
+  #first: (string | Buffer)[] = []
   #lists: FollowedLists
   #leave: (() => void)[] = []
   /** Number of rows, by topic, for which the reader was too slow. */
@@ -87,7 +87,7 @@ class ListReader {
     const { ctx } = this.#options
     const { signal } = ctx
     this.#sse = new SseStream(ctx)
-    this.#sse.send(this.#first)
+    for (const frames of this.#first.splice(0)) this.#sse.send(frames)
     await new Promise<void>((resolve) => {
       if (signal.aborted) resolve()
       else signal.addEventListener('abort', () => resolve(), { once: true })
@@ -164,9 +164,9 @@ class ListReader {
     this.#write(framesOf({ topic, update, skipped, before, after: this.#cursor }))
   }
 
-  #write(frames: string): void {
+  #write(frames: string | Buffer): void {
     if (this.#sse) this.#sse.send(frames)
-    else this.#first += frames
+    else this.#first.push(frames)
   }
 }
 
@@ -178,14 +178,14 @@ interface Sent {
   after: number
 }
 
-/** The frames of each update as they were printed for the last reader: most readers get the same. */
-const printed = new WeakMap<ListUpdate, { key: string; frames: string }>()
+/** The bytes of each update as they were printed for the last reader: most readers get the same. */
+const printed = new WeakMap<ListUpdate, { key: string; frames: Buffer }>()
 
-function framesOf({ topic, update, skipped, before, after }: Sent): string {
+function framesOf({ topic, update, skipped, before, after }: Sent): Buffer {
   const key = `${topic} ${skipped} ${before} ${after}`
   const known = printed.get(update)
   if (known?.key === key) return known.frames
-  const frames = listFrames(topic, { ...update, skipped }, { before, after })
+  const frames = Buffer.from(listFrames(topic, { ...update, skipped }, { before, after }))
   printed.set(update, { key, frames })
   return frames
 }
