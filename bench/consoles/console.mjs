@@ -28,6 +28,7 @@ const failed = () =>
  */
 const SHELL = [{ path: '/me', live: 60_000 }]
 const SCREENS = {
+  stream: [],
   home: [
     ...['/executions?limit=8', '/executions?state=RUNNING&limit=1'].map(ofExecutions(3_000)),
     ...['/executions?state=PAUSED&limit=1', failed].map(ofExecutions(3_000)),

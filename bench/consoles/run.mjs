@@ -1,6 +1,6 @@
 // Throughput of the gateway while consoles are open: hello-world with scripted workers, without consoles and with
 // them, in turns.
-//   npm run bench -- consoles         (CONSOLES=50, SECONDS=10 a turn, TURNS=5, IN_FLIGHT=32, SCREEN=home|executions)
+//   npm run bench -- consoles         (CONSOLES=50, SECONDS=10 a turn, TURNS=5, IN_FLIGHT=32, SCREEN=home|executions|stream, SETTLE=3)
 // A console here sends the requests of the page, by the page's own clock of requests, and reads the stream of lists;
 // it draws nothing. `ratio` is the median of the ratios of the turns with consoles to those without.
 import os from 'node:os'
@@ -20,7 +20,7 @@ const IN_FLIGHT = Number(process.env.IN_FLIGHT ?? 32)
 const SCREENS = process.env.SCREEN ? [process.env.SCREEN] : ['home', 'executions']
 const WARM_SECONDS = 12
 /** After consoles were opened or closed. */
-const SETTLE_SECONDS = 3
+const SETTLE_SECONDS = Number(process.env.SETTLE ?? 3)
 
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
@@ -75,7 +75,7 @@ function rowsOf(turns) {
       'console requests/s': of((point) => point.requests),
       'frames/s': of((point) => point.frames),
       ...Object.fromEntries(
-        ['gateway', 'executions', 'postgres', 'load generator'].map((name) => [
+        ['gateway', 'executions', 'postgres', 'nats', 'load generator'].map((name) => [
           `${name}, CPU-ms`,
           of((point) => point.cpu[name]),
         ]),
