@@ -14,5 +14,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     cssCodeSplit: false,
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        // A browser has six connections to a server without HTTP/2, so each further file takes a round trip
+        // more: what the page begins with is one file, and so is what several screens share.
+        codeSplitting: {
+          groups: [
+            { name: 'start', tags: ['$initial'], priority: 1 },
+            { name: 'shared', minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
 })

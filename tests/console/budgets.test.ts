@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { AuthSystem } from '../security/auth-system.ts'
 import { consoleFixture, isWhole } from './console-fixture.ts'
+import { roundTrips, slowDown } from './slow-device.ts'
 import { heapMegabytes, longestTask } from './task-times.ts'
 
 const SOURCE = `from windlass import ExecutionContext, workflow
@@ -24,6 +25,9 @@ const INPUT_HANG = 5
 const INPUT_TIMES = 3
 /** Times of the processor may grow with the frequency of busy processors. */
 const MARGIN = 2
+
+/** The page, what it begins with, and the list. */
+const ROUND_TRIPS = 3
 
 const BASE = '/workflows/default/wait'
 const ids = { timeline: '', input: '' }
@@ -92,6 +96,8 @@ async function timeTo(page: Page, path: string, shown: (page: Page) => Promise<u
   return Math.round(performance.now() - begun)
 }
 
+const firstRow = (page: Page) => page.locator('table.clickable tbody tr').first().waitFor()
+
 describe.skipIf(obstacle)(`budgets${obstacle ? `: ${obstacle}` : ''}`, () => {
   test('the list of executions with a cold cache: usable within the hang limit of 1 s', async () => {
     const { page } = await fixture.open(fixture.auth.admin)
@@ -99,14 +105,27 @@ describe.skipIf(obstacle)(`budgets${obstacle ? `: ${obstacle}` : ''}`, () => {
     const times: number[] = []
     for (let i = 0; i < 5; i++) {
       await cdp.send('Network.clearBrowserCache')
-      times.push(
-        await timeTo(page, 'executions', (at) =>
-          at.locator('table.clickable tbody tr').first().waitFor(),
-        ),
-      )
+      times.push(await timeTo(page, 'executions', firstRow))
     }
     report('list, ms', { best: Math.min(...times), worst: Math.max(...times) })
     expect(Math.min(...times)).toBeLessThan(HANG * 1_000)
+  })
+
+  test('a cold cache, a slow processor and round trips of 150 ms: the list is usable after three of them', async () => {
+    const { page } = await fixture.open(fixture.auth.admin)
+    const cdp = await page.context().newCDPSession(page)
+    await slowDown(cdp)
+    const times: number[] = []
+    const trips: number[] = []
+    for (let i = 0; i < 3; i++) {
+      await cdp.send('Network.clearBrowserCache')
+      times.push(await timeTo(page, 'executions', firstRow))
+      trips.push(await roundTrips(page, '/executions?'))
+    }
+    const [best, worst] = [Math.min(...times), Math.max(...times)]
+    report('list on a slow device, ms', { best, worst, 'round trips': Math.min(...trips) })
+    expect(best).toBeLessThan(HANG * 3_000)
+    expect(Math.min(...trips)).toBe(ROUND_TRIPS)
   })
 
   test('a timeline of 100,000 events: drawn within the hang limit of 1.5 s, in at most 150 MB', async () => {

@@ -21,7 +21,8 @@ const firstScripts = () => {
   return [...page.matchAll(/(?:src|href)="\.\/(assets\/[^"]+\.js)"/g)].map(([, name = '']) => name)
 }
 
-const home = () => files('.js').filter((name) => /\/home-/.test(name))
+/** Home, and what it shares with other screens. */
+const home = () => files('.js').filter((name) => /\/(?:home|shared)-/.test(name))
 
 test('the first page: its scripts and that of Home are at most 60 kB with gzip', () => {
   const scripts = [...firstScripts(), ...home()]
