@@ -55,7 +55,7 @@ export function OverviewStrip({ calls, span, zoom, onZoom }: Props) {
         <Action label="Earlier" icon="left" onClick={() => onZoom(moved(shown, span, -1 / 2))} />
         <Action label="Later" icon="right" onClick={() => onZoom(moved(shown, span, 1 / 2))} />
         <Action label="Zoom in" icon="plus" onClick={() => onZoom(scaled(shown, span, 1 / 2))} />
-        <Action label="Zoom out" icon="search" onClick={() => onZoom(scaled(shown, span, 2))} />
+        <Action label="Zoom out" icon="minus" onClick={() => onZoom(scaled(shown, span, 2))} />
         <button
           type="button"
           class="quiet"
@@ -115,7 +115,7 @@ const diamonds = (has: readonly boolean[]): string =>
 
 interface ActionProps {
   label: string
-  icon: 'left' | 'right' | 'plus' | 'search'
+  icon: 'left' | 'right' | 'plus' | 'minus'
   onClick: () => void
 }
 

@@ -21,6 +21,7 @@ const PATHS = {
   upload: 'M8 10.5V3M5 6l3-3 3 3M3 11v2h10v-2',
   close: 'M4 4l8 8M12 4l-8 8',
   plus: 'M8 3v10M3 8h10',
+  minus: 'M3 8h10',
   left: 'M10 3.5 5.5 8l4.5 4.5',
   right: 'M6 3.5 10.5 8 6 12.5',
   warning: 'M8 2.5 14 13H2zM8 6.5v3M8 11.3v.1',
