@@ -14,7 +14,9 @@
 //     │                      linear time, stack of at most 200 entries
 //     ├─────► parser.parse   tree-sitter: a concrete syntax tree in WebAssembly memory
 //     │
-//     ├─────► checkTree      rejects the errors from which tree-sitter recovers silently
+//     ├─────► checkTree      rejects what tree-sitter could not read
+//     │
+//     ├─────► checkCompile   rejects what Python parses and does not compile (compile/check-compile.ts)
 //     │
 //     ├─────► checkNames     rejects names that nothing in the source defines, assigns or imports
 //     │
@@ -44,8 +46,9 @@
 //   * No byte of the source is executed, imported or passed to a shell.
 //   * The result depends on the bytes and on `sdkModules` only; line ends, comments, blank lines
 //     and a byte order mark change nothing but line numbers.
-//   * A source that CPython cannot parse is refused with line and column. The tests compare the
-//     corpus and 2,000 random token sequences with CPython's own parser (once 20,000: all agreed).
+//   * A source that CPython cannot parse or compile is refused with line and column. The tests compare the
+//     corpus, 200 sources that do not compile and 2,000 random token sequences with CPython itself;
+//     compile/check-compile.ts says what is not covered.
 //   * An option that the SDK does not have is refused with line and column: no worker could import
 //     the source.
 //   * A name that the source reads and binds nowhere is refused with line and column, unless the source
@@ -59,6 +62,8 @@
 //     1,000 workflows, 262,144 characters for each record and 16 MiB for all.
 //
 // Not guaranteed
+//   * Syntax that the grammar of tree-sitter lacks is refused: defaults of type parameters (Python 3.13), a list
+//     or tuple after the star of a target (`a, *(b, c) = d`), a slice in an annotation.
 //   * Tasks found by `getattr`, `globals()`, `importlib` or strings are not in the call graph.
 //   * The call graph over-approximates: a named task counts even if a condition excludes it.
 //   * Type checking beyond the input schema, validators of models and generic type arguments.
@@ -76,7 +81,7 @@
 //   * `ast` in a Python process: the exact grammar, but a second runtime inside the service.
 //     CPython's parser is the reference in the tests instead (test/reference.py).
 //   * The parser alone: tree-sitter recovers from wrong indentation, unbalanced brackets and a
-//     `try` without handlers, so such files were accepted. Hence checkLayout and checkTree.
+//     `try` without handlers, so such files were accepted. Hence checkLayout, checkTree and checkCompile.
 //   * Reading all function bodies at once: it took longer than parsing.
 //   * The comparison of schemas without a depth limit: classes that all refer to one another
 //     exhausted the stack. The proof stops 200 pairs deep and answers `unknown`.
@@ -87,6 +92,7 @@
 //   * Real time as the limit: on a busy machine a source of ten lines was refused with 400 because
 //     its thread had waited two seconds for a processor. The limit is processor time now.
 
+import { checkCompile } from './compile/check-compile.ts'
 import { type DeclaredWorkflow, readWorkflows } from './declared-workflows.ts'
 import type { PythonParser } from './parser.ts'
 import { checkLayout } from './python/check-layout.ts'
@@ -101,10 +107,11 @@ export function analyse(
   sdkModules: string[],
 ): DeclaredWorkflow[] {
   const source = decodeSource(bytes)
-  const names = checkLayout(source)
+  const { names, tokens } = checkLayout(source)
   try {
     const root = parser.parse(source)
     checkTree(root, source)
+    checkCompile(root, source, tokens)
     const settings = { sdkModules, parse: (text: string) => parseType(text, parser) }
     const workflows = readWorkflows(root, source, settings)
     checkNames(root, source, names)

@@ -1,4 +1,4 @@
-"""Reference for the static analysis: the findings of CPython's own parser.
+"""Reference for the static analysis: the findings of CPython's own compiler.
 
 Reads JSON lines of {name, source (base64)} and answers for each whether Python compiles it, and the
 functions that the SDK's decorators mark, with the options that are written as literals.
@@ -65,6 +65,7 @@ class Finder(ast.NodeVisitor):
 
 def judge(source: bytes) -> dict:
     try:
+        compile(source, "source", "exec", dont_inherit=True)
         tree = compile(source, "source", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return {"error": str(error), "line": getattr(error, "lineno", None)}

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import type { Fault } from '@windlass/runtime/faults'
 import { expect, test } from 'vitest'
 import { analyseSource } from './analysis-fixture.ts'
+import { compileCases, WORKFLOW } from './compile-fixture.ts'
 
 const CORPUS = new URL('./corpus/', import.meta.url)
 const PYTHON = process.env.TEST_PYTHON ?? 'python3'
@@ -16,6 +18,7 @@ interface Found {
 interface Judged {
   name: string
   error?: string
+  line?: number
   found?: Found[]
 }
 
@@ -41,7 +44,8 @@ function analysed(source: Buffer) {
   try {
     return { workflows: analyseSource(source, ['windlass', 'flux']) }
   } catch (error) {
-    return { refused: (error as Error).message }
+    const { message, details } = error as Fault
+    return { refused: message, line: details?.line }
   }
 }
 
@@ -63,6 +67,33 @@ test.skipIf(!hasPython)('corpus: syntax errors exactly where CPython reports one
     const isSyntax = /^Syntax error|null byte|not UTF-8/.test(refused)
     expect(isSyntax, `${name}: ${error} | ${refused}`).toBe(error !== undefined)
   }
+})
+
+const GROUPS =
+  'functions loops comprehensions names futures targets calls parameters patterns statements tokens'
+/** Sources with syntax of Python 3.12 and later. */
+const TYPE_PARAMETERS = /^\s*(async )?(def|class|type) \w+(\[| = )/m
+
+test.skipIf(!hasPython).each(GROUPS.split(' '))(
+  '%s that Python does not compile: CPython reports the same line',
+  (group) => {
+    const sources = new Map(
+      compileCases(group).map((source) => [source, Buffer.from(source + WORKFLOW)]),
+    )
+    for (const { name, error, line } of judged(sources)) {
+      expect(error, name).toBeDefined()
+      const { line: found } = analysed(sources.get(name) as Buffer)
+      if (!TYPE_PARAMETERS.test(name)) expect(found, `${name}: ${error}`).toBe(line)
+    }
+  },
+)
+
+test.skipIf(!hasPython)('sources that resemble the refused ones: CPython compiles them', () => {
+  const sources = compileCases('accepted').map((source): [string, Buffer] => [
+    source,
+    Buffer.from(source + WORKFLOW),
+  ])
+  for (const { name, error } of judged(new Map(sources))) expect(error, name).toBeUndefined()
 })
 
 /** Computed names, which CPython's parser alone does not evaluate. */
@@ -89,7 +120,7 @@ test.skipIf(!hasPython).each(compared)(
 
 /** Tokens that form valid and invalid Python, in pseudo-random order. */
 const PIECES =
-  'if x:|\n|\\\n|\n    |\\\n  |\n\t|pass|x = 1|(|)|[|]|{|}|"|\'|"""|f"|{x}|#|:|,|;|def f():|async def g(): |return|lambda: 0|@d|class A:|else:|try:|except:|\r\n|\f| '.split(
+  'break|continue|yield|await x|global x|nonlocal x|for x in x:|while x:|except* E:|x := 1|(x := 1)|*x|del |__debug__|f(a=1, |match x:|case x:|if x:|\n|\\\n|\n    |\\\n  |\n\t|pass|x = 1|(|)|[|]|{|}|"|\'|"""|f"|{x}|#|:|,|;|def f():|async def g(): |return|lambda: 0|@d|class A:|else:|try:|except:|\r\n|\f| '.split(
     '|',
   )
 

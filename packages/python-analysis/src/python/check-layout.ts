@@ -1,48 +1,41 @@
+import { RuleTokens } from '../compile/rule-tokens.ts'
+import type { Bracket, TextPart } from './brackets.ts'
+import {
+  beginsBlock,
+  checkBytes,
+  checkEscape,
+  checkLineEnd,
+  checkSign,
+  isStringPrefix,
+  numberEnd,
+  startsNumber,
+  wordAt,
+} from './check-token.ts'
 import { continuationStart, Indentation } from './indentation.ts'
 import { OccurringNames } from './occurring-names.ts'
 import { syntaxFault } from './syntax-fault.ts'
 
 /** Limit of CPython's tokenizer. */
 const MAX_NESTING = 200
+/** Format specifications in format specifications. */
+const MAX_SPECIFICATIONS = 2
 
-/** Keywords of lines that end in a colon and are followed by a block. */
-const HEADERS = new Set(
-  'if elif else for while try except finally with def class async match case'.split(' '),
-)
-const STRING_PREFIXES = new Set(['r', 'b', 'u', 'f', 't', 'br', 'rb', 'fr', 'rf', 'tr', 'rt'])
-const WORD = /[\p{L}\p{N}\p{M}_]+/uy
 const CLOSING: Record<string, string> = { '(': ')', '[': ']', '{': '}' }
 
 /**
- * Text of an f-string: up to the closing quote or, in a format specification, to the end of the
- * field.
- */
-interface TextPart {
-  quote: string
-  raw: boolean
-  inSpecification: boolean
-}
-
-interface Bracket {
-  open: string
-  at: number
-  /** Set if the bracket opens an f-string field: the text that continues after it. */
-  resume?: TextPart
-}
-
-/**
  * Checks indentation, brackets and string ends as CPython's tokenizer does; tree-sitter recovers
- * from such errors silently. Returns the names that occur outside of strings. Linear time and a
+ * from such errors silently. Returns names and tokens that occur outside of strings. Linear time and a
  * stack of at most 200 entries, so it runs before the parser and protects it from deep nesting.
  */
-export function checkLayout(source: string): OccurringNames {
+export function checkLayout(source: string): { names: OccurringNames; tokens: RuleTokens } {
   const scanner = new Scanner(source)
   scanner.run()
-  return scanner.names
+  return scanner
 }
 
 class Scanner {
   readonly names = new OccurringNames()
+  readonly tokens = new RuleTokens()
   readonly #source: string
   readonly #brackets: Bracket[] = []
   readonly #indentation: Indentation
@@ -84,7 +77,8 @@ class Scanner {
       this.#specification()
       this.#last = '"'
       return
-    } else this.#word()
+    } else if (startsNumber(this.#source, start)) this.#at = numberEnd(this.#source, start)
+    else this.#word()
     if (char === ':' && this.#brackets.length === 0) this.#hasColon = true
     this.#last = char
     this.#lastAt = start
@@ -92,14 +86,15 @@ class Scanner {
 
   #endLine(): void {
     this.#at++
-    if (this.#brackets.length === 0) this.#enterLine()
+    if (this.#brackets.length > 0) return
+    if (this.#source[this.#lastAt] === this.#last) checkLineEnd(this.#source, this.#lastAt)
+    this.#enterLine()
   }
 
   /** Moves to the next logical line and checks its indentation against the line before. */
   #enterLine(): void {
     const opensBlock = this.#last === ':'
-    WORD.lastIndex = this.#lineAt
-    const isHeader = this.#last !== '' && HEADERS.has(WORD.exec(this.#source)?.[0] ?? '')
+    const isHeader = this.#last !== '' && beginsBlock(this.#source, this.#lineAt)
     if (opensBlock && !isHeader) this.#refuse(this.#lineAt, 'invalid syntax')
     const before = {
       opensBlock,
@@ -118,15 +113,24 @@ class Scanner {
 
   #word(): void {
     const start = this.#at
-    WORD.lastIndex = start
-    const word = WORD.exec(this.#source)?.[0]
-    this.#at += word?.length ?? 1
-    const next = this.#source[this.#at]
-    const quoted = next === '"' || next === "'"
-    if (word && quoted && STRING_PREFIXES.has(word.toLowerCase())) this.#string(word.toLowerCase())
-    else if (!word) this.names.addSign(this.#source[start] as string)
-    else if (this.#last !== '.' && !/^\d/.test(word))
+    const word = wordAt(this.#source, start)
+    if (!word) {
+      this.#sign()
+      return
+    }
+    this.#at += word.length
+    if (isStringPrefix(this.#source, start, word)) this.#string(word.toLowerCase())
+    else if (this.#last !== '.') {
       this.names.addWord(this.#source, start, word, this.#last === '')
+      this.tokens.addWord(start, word)
+    }
+  }
+
+  #sign(): void {
+    checkSign(this.#source, this.#at, this.#last)
+    this.names.addSign(this.#source[this.#at] as string)
+    this.tokens.addSign(this.#source, this.#at, this.#brackets.length)
+    this.#at++
   }
 
   #open(bracket: Bracket): void {
@@ -163,14 +167,21 @@ class Scanner {
     this.#at += quote.length
     if (/[ft]/.test(prefix)) {
       this.#text({ quote, raw: prefix.includes('r'), inSpecification: false })
-    } else this.#plainText(quote, start)
+      return
+    }
+    this.#plainText(quote, start, prefix)
+    if (!prefix.includes('b')) return
+    checkBytes(this.#source, start, this.#at)
+    this.tokens.addBytes(start)
   }
 
-  #plainText(quote: string, start: number): void {
+  #plainText(quote: string, start: number, prefix: string): void {
     for (; this.#at < this.#source.length; this.#at++) {
       const char = this.#source[this.#at]
-      if (char === '\\') this.#at++
-      else if (char === quote[0] && this.#source.startsWith(quote, this.#at)) {
+      if (char === '\\') {
+        checkEscape(this.#source, this.#at, prefix)
+        this.#at++
+      } else if (char === quote[0] && this.#source.startsWith(quote, this.#at)) {
         this.#at += quote.length
         return
       } else if (char === '\n' && quote.length === 1) break
@@ -202,10 +213,17 @@ class Scanner {
 
   #brace(char: '{' | '}', part: TextPart): boolean {
     if (this.#skipDoubledBrace(char, part)) return true
-    if (char === '{') this.#open({ open: '{', at: this.#at, resume: part })
+    if (char === '{') this.#openField(part)
     else if (part.inSpecification) this.#close('}')
     else this.#refuse(this.#at, "f-string: single '}' is not allowed")
     return false
+  }
+
+  #openField(part: TextPart): void {
+    const around = this.#brackets.filter(({ resume }) => resume?.inSpecification).length
+    if (part.inSpecification && around === MAX_SPECIFICATIONS)
+      this.#refuse(this.#at, 'f-string: expressions nested too deeply')
+    this.#open({ open: '{', at: this.#at, resume: part })
   }
 
   #skipDoubledBrace(char: string, { inSpecification }: TextPart): boolean {
@@ -216,6 +234,7 @@ class Scanner {
 
   /** Skips an escape. The braces of a named character, `\N{…}`, open no field. */
   #escape({ raw }: TextPart): void {
+    if (!raw) checkEscape(this.#source, this.#at, '')
     const named = !raw && this.#source.startsWith('\\N{', this.#at)
     const end = named ? this.#source.indexOf('}', this.#at) : -1
     const brace = /[{}]/.test(this.#source[this.#at + 1] ?? '')

@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import { BUILT_IN } from './builtins.ts'
-import { type NameUse, type Path, useOf } from './name-use.ts'
+import { type NameUse, useOf } from './name-use.ts'
+import { NameWalk } from './name-walk.ts'
 import type { OccurringNames } from './occurring-names.ts'
 import { sourceFault } from './syntax-fault.ts'
 
@@ -45,7 +46,7 @@ function findUnbound(
   occurrences: readonly Occurrence[],
   evaluatesAnnotations: boolean,
 ): Occurrence | undefined {
-  const walk = new Walk(root)
+  const walk = new NameWalk(root)
   const bound = new Set<string>()
   const reads: Occurrence[] = []
   try {
@@ -62,65 +63,10 @@ function findUnbound(
 }
 
 /** Annotations are not evaluated after `from __future__ import annotations`, nor those of local variables. */
-function useAt(walk: Walk, evaluatesAnnotations: boolean): NameUse {
+function useAt(walk: NameWalk, evaluatesAnnotations: boolean): NameUse {
   const use = useOf(walk.path, walk.types.at(-1))
   if (use === 'annotation') return evaluatesAnnotations ? 'read' : 'none'
   if (use === 'variable_annotation')
     return evaluatesAnnotations && walk.functions === 0 ? 'read' : 'none'
   return use
-}
-
-/** A walk over the leaves of a tree in the order of the source. */
-class Walk {
-  /** From the root to the current node. */
-  readonly path: Path = []
-  /** Number of functions around the current node. */
-  functions = 0
-  /** Indexes of the types in the path. */
-  readonly types: number[] = []
-  readonly #cursor: ReturnType<Node['walk']>
-
-  constructor(root: Node) {
-    this.#cursor = root.walk()
-    this.#push()
-  }
-
-  end(): void {
-    this.#cursor.delete()
-  }
-
-  /** Moves forward to the identifier at a position; false if there is none. */
-  descendTo(at: number): boolean {
-    while (this.#cursor.endIndex <= at) if (!this.#advance()) return false
-    while (this.#cursor.startIndex <= at) {
-      if (!this.#cursor.gotoFirstChild()) return this.path.at(-1)?.type === 'identifier'
-      this.#push()
-      while (this.#cursor.endIndex <= at) if (!this.#advance()) return false
-    }
-    return false
-  }
-
-  /** Moves to the next node that is not inside of the current one. */
-  #advance(): boolean {
-    this.#pop()
-    while (!this.#cursor.gotoNextSibling()) {
-      if (!this.#cursor.gotoParent()) return false
-      this.#pop()
-    }
-    this.#push()
-    return true
-  }
-
-  #push(): void {
-    const type = this.#cursor.nodeType
-    this.path.push({ type, field: this.#cursor.currentFieldName })
-    if (type === 'function_definition' || type === 'lambda') this.functions++
-    if (type === 'type') this.types.push(this.path.length - 1)
-  }
-
-  #pop(): void {
-    const type = this.path.pop()?.type
-    if (type === 'function_definition' || type === 'lambda') this.functions--
-    if (type === 'type') this.types.pop()
-  }
 }

@@ -5,30 +5,13 @@ const COMPLETE = /_(statement|definition|clause)$|^(comment|block)$/
 
 /** Throws a syntax error for the first place that the parser could not read. */
 export function checkTree(root: Node, source: string): void {
-  if (!root.hasError) {
-    checkTries(root, source)
-    return
-  }
+  if (!root.hasError) return
   const wrong = findFirstError(root)
   throw syntaxFault(
     source,
     wrong.startIndex,
     wrong.isMissing ? `expected '${wrong.type}'` : 'invalid syntax',
   )
-}
-
-const TRY = /\btry\b/
-const HANDLER = /^(except|except_group|finally)_clause$/
-
-/** Rejects a `try` without handlers, which the grammar accepts. */
-function checkTries(root: Node, source: string): void {
-  if (!TRY.test(source)) return
-  const alone = root
-    .descendantsOfType('try_statement')
-    .find((statement) => !statement?.namedChildren.some((child) => HANDLER.test(child.type)))
-  if (alone) {
-    throw syntaxFault(source, alone.startIndex, "expected 'except' or 'finally' block")
-  }
 }
 
 /**

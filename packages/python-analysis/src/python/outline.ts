@@ -1,7 +1,6 @@
 import type { Node } from 'web-tree-sitter'
 import { importsOf } from './imports.ts'
 import { type BindingTarget, type Definition, nameOf, newScope, type Scope } from './scope.ts'
-import { syntaxFault } from './syntax-fault.ts'
 
 /** Definitions and imports of a source, at every depth. */
 export interface Outline {
@@ -34,8 +33,8 @@ const MUTATORS = new Set(
 )
 
 const DEF = /(?:async\s+)?def\b/y
-/** Text of a function body that must be read at once: definitions, imports, Python 2 statements. */
-const NEEDS_READING = /\b(?:def|class|import)\b|\b(?:print|exec)\b(?!\s*\()/
+/** Text of a function body that must be read at once: definitions and imports. */
+const NEEDS_READING = /\b(?:def|class|import)\b/
 
 class OutlineBuilder {
   readonly definitions: Definition[] = []
@@ -63,17 +62,7 @@ class OutlineBuilder {
     } else if (type.endsWith('_definition')) this.#definition(node, place)
     else if (type === 'type_alias_statement') this.#typeAlias(node, place)
     else if (type === 'delete_statement') this.#bindOpaque(node, place)
-    else if (type === 'print_statement' || type === 'exec_statement')
-      this.#rejectPython2Statement(node)
     else this.#compound(node, place)
-  }
-
-  #rejectPython2Statement(node: Node): void {
-    // `print >> file, x` is a valid expression in Python 3.
-    if (node.firstNamedChild?.type === 'chevron') return
-    const name = node.type.slice(0, -'_statement'.length)
-    const reason = `missing parentheses in call to '${name}'`
-    throw syntaxFault(this.#source, node.startIndex, reason)
   }
 
   /** Reads a compound statement or one of its clauses. Names bound in its head are opaque. */
