@@ -9,10 +9,12 @@ import { ensureUv, findPython } from './setup/python.ts'
 import { run } from './setup/run.ts'
 
 const MINIMUM_AGE = '7 days'
-/** Lock file to the extras that it includes. */
+/** Lock file to the extras that it includes, and how their versions are chosen. */
 const LOCKS = {
   'requirements.txt': ['--extra', 'worker', '--extra', 'otel', '--extra', 'encryption'],
   'requirements-dev.txt': ['--extra', 'dev'],
+  // The lowest versions that pyproject.toml admits, for `npm run test:pythons`; nothing else installs them.
+  'requirements-lowest.txt': ['--extra', 'dev', '--resolution', 'lowest-direct'],
   'requirements-docs.txt': ['--extra', 'docs'],
 }
 

@@ -9,7 +9,7 @@ import { ensurePython } from './setup/python.ts'
 catchSignals()
 try {
   const context = { dir: projectDataDir(), progress: new Progress() }
-  process.stdout.write(`${await ensurePython(context, { dev: true })}\n`)
+  process.stdout.write(`${await ensurePython(context, { packages: 'dev' })}\n`)
 } catch (error) {
   process.stderr.write(`\n${(error as Error).message}\n`)
   process.exitCode = 1

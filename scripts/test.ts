@@ -34,7 +34,7 @@ process.exitCode = counts.failed > 0 || stopSignal.aborted ? 1 : 0
 async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
   const context = { dir: projectDataDir(), progress: new Progress() }
   await build(context)
-  const python = await ensurePython(context, { dev: true })
+  const python = await ensurePython(context, { packages: 'dev' })
   const chromium = first === undefined ? await ensureChromium(context.progress) : undefined
   const browser = chromium === undefined ? {} : { TEST_CHROMIUM: chromium }
   const temporary = temporaryEnv(folder)

@@ -18,6 +18,13 @@ const PIP_INSTALL = [
   ...['--no-input', '--progress-bar=off'],
 ]
 
+/** Packages of an environment: those of a lock file, and the SDK with these extras. */
+const PACKAGES = {
+  worker: { lock: 'requirements.txt', extras: 'worker,otel,encryption' },
+  dev: { lock: 'requirements-dev.txt', extras: 'dev' },
+  lowest: { lock: 'requirements-lowest.txt', extras: 'dev' },
+}
+
 type Report = RunOptions['onLine']
 
 interface SetupContext {
@@ -26,46 +33,48 @@ interface SetupContext {
 }
 
 interface PythonOptions {
-  /** With the packages for tests, types and lint. */
-  dev?: boolean
+  /**
+   * `worker`: what a worker needs (the default); `dev`: also the packages for tests, types and lint; `lowest`:
+   * those of `dev` in the lowest versions that pyproject.toml admits.
+   */
+  packages?: keyof typeof PACKAGES
   folder?: string
   /** The python to make the environment of. */
   from?: string
 }
 
-/**
- * Returns the python of a virtual environment with the SDK; with `dev` also with the packages for
- * tests, types and lint.
- */
+/** Returns the python of a virtual environment with the SDK; creates or updates the environment. */
 export async function ensurePython(
   { dir, progress }: SetupContext,
-  { dev = false, folder = 'venv', from }: PythonOptions = {},
+  { packages = 'worker', folder = 'venv', from }: PythonOptions = {},
 ): Promise<string> {
   const venv = path.join(dir, folder)
   const python = path.join(venv, 'bin/python')
-  const lock = (isDev: boolean) =>
-    path.join(SDK, isDev ? 'requirements-dev.txt' : 'requirements.txt')
-  const files = [path.join(SDK, 'pyproject.toml'), lock(false), lock(true)]
-  const plain = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['plain'] })
-  const full = new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: ['dev'] })
   const works = await succeeds(python, ['-c', `${NEW_ENOUGH}; import pip`])
-  if (works && (full.matches() || (!dev && plain.matches()))) return python
+  // An environment for tests has all that a worker needs.
+  const sufficient = packages === 'worker' ? (['worker', 'dev'] as const) : [packages]
+  if (works && sufficient.some((kind) => stampOf(venv, kind).matches())) return python
   const base = works ? undefined : (from ?? (await findPython(progress)))
   await progress.step('Setting up Python', async (report) => {
     if (base) await createEnvironment(base, venv, report)
-    await installLocked(python, lock(dev), report)
+    const { lock, extras } = PACKAGES[packages]
+    await installLocked(python, path.join(SDK, lock), report)
     // Without an index: fails if the lock misses what pyproject.toml asks for (`npm run lock:python` adds it).
-    const sdk = [
-      '--no-index',
-      '--no-build-isolation',
-      '--editable',
-      `${SDK}[${dev ? 'dev' : 'worker,otel,encryption'}]`,
-    ]
+    const sdk = ['--no-index', '--no-build-isolation', '--editable', `${SDK}[${extras}]`]
     await run(python, [...PIP_INSTALL, ...sdk], { onLine: report })
   })
-  const made = dev ? full : plain
-  made.set()
+  stampOf(venv, packages).set()
   return python
+}
+
+/** The stamp of an environment that has these packages. */
+function stampOf(venv: string, packages: keyof typeof PACKAGES): Stamp {
+  const locks =
+    packages === 'lowest'
+      ? ['requirements-lowest.txt']
+      : ['requirements.txt', 'requirements-dev.txt']
+  const files = ['pyproject.toml', ...locks].map((name) => path.join(SDK, name))
+  return new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: [packages] })
 }
 
 /**
@@ -96,18 +105,6 @@ export async function findPythons(versions: readonly string[]): Promise<Map<stri
     if (python) found.set(version, python)
   }
   return found
-}
-
-/** Replaces the packages of an environment by the lowest versions that pyproject.toml admits. */
-export async function installLowest(
-  python: string,
-  { dir, progress }: SetupContext,
-): Promise<void> {
-  await progress.step('Installing the lowest versions', async (report) => {
-    const uv = await ensureUv(dir)
-    const how = ['--resolution', 'lowest-direct', '--no-build-isolation', '--editable', '.[dev]']
-    await run(uv, ['pip', 'install', '--python', python, ...how], { cwd: SDK, onLine: report })
-  })
 }
 
 /** Returns the path of uv, which is kept in the data directory. */
