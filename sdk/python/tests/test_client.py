@@ -366,6 +366,13 @@ async def test_synchronous_iterators_read_what_they_need() -> None:
         await asyncio.to_thread(client.close)
 
 
+async def test_handle_is_shown_with_its_execution() -> None:
+    with Client("http://127.0.0.1:1") as client:
+        assert repr(client.execution(EXECUTION)) == f"Handle('{EXECUTION}')"
+    async with AsyncClient("http://127.0.0.1:1") as client:
+        assert repr(client.execution(EXECUTION)) == f"AsyncHandle('{EXECUTION}')"
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 async def test_forked_process_gets_connections_of_its_own() -> None:

@@ -62,6 +62,10 @@ def test_result_is_typed_and_failures_are_raised_with_their_traceback() -> None:
     assert "in fails" in failed.value.__notes__[0]
 
 
+def test_execution_is_shown_with_its_workflow_and_state() -> None:
+    assert repr(total.run(2)) == "LocalExecution('default/total', COMPLETED)"
+
+
 def test_sleeps_take_no_time() -> None:
     assert waits_for_months.run().result() == "later"
 

@@ -47,6 +47,10 @@ class LocalExecution(ExecutionContext[I], Generic[I, O_co]):
         self._names = names
         self.logs = list(logs)
 
+    def __repr__(self) -> str:
+        name = f"{self.workflow_namespace}/{self.workflow_name}"
+        return f"LocalExecution({name!r}, {self.state})"
+
     def result(self) -> O_co:
         """Returns the output as the type of its annotation.
 

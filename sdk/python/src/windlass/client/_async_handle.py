@@ -71,6 +71,9 @@ class AsyncHandle(Generic[O_co]):
         self._names = names or {}
         self._path: str | None = None
 
+    def __repr__(self) -> str:
+        return f"AsyncHandle({self.execution_id!r})"
+
     async def state(self) -> str:
         """Returns the state, such as `"RUNNING"`."""
         return str((await self._read())["state"])

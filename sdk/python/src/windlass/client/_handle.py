@@ -25,6 +25,9 @@ class Handle(Generic[O_co]):
         self._caller = caller
         self._workflow = workflow
 
+    def __repr__(self) -> str:
+        return f"Handle({self.execution_id!r})"
+
     def result(self, timeout: float | None = None, *, wait_paused: bool = True) -> O_co:
         """Waits for the end; returns the typed output or raises; see `AsyncHandle.result`."""
         result = self._call(lambda handle: handle.result(timeout, wait_paused=wait_paused))
