@@ -19,6 +19,9 @@ The run knows its waits (`sleep`, retry delays, `call`) and counts its running t
 A run that only waits for calls is offered to the worker after EARLY_S. The worker accepts while it
 has no free slot: what the run waits for may need that slot. So parents on a full worker do not hold
 their slots for `after_s`, and where a slot is free, nothing is parked that ends within `after_s`.
+Sleeps and retry delays up to `after_s` hold their slots on a full worker too: they wait for
+no other run, a parked run continues up to a second late (p50 0.84 s, p99 1.04 s, 2026-11-26), and
+the worker does not know whether more work is queued.
 
 The run is then closed as on a shutdown, its entries are sent, and the execution is released with
 the earliest time and the executions that it waits for. The next worker replays the log up to the
