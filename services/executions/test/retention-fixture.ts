@@ -1,11 +1,13 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { newId } from '@windlass/runtime/ids'
 import type { ObjectStore } from '@windlass/runtime/object-store/object-store'
 import { type Db, openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { freshDatabase } from '@windlass/testkit/database'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { createRetentionSweep, type RetentionSettings } from '../src/loops/retention.ts'
 import { saveRequirement } from '../src/store/ready.ts'
+import { lockCursor } from '../src/store/relay-cursor.ts'
 import { REQUIREMENT_ID } from './seed-rows.ts'
 
 /** A finished execution with its log. */
@@ -74,13 +76,21 @@ const insert = (db: Db, id: string, row: Omit<Finished, 'execution_id'>) => {
   )
 }
 
-/** Moves the readers of terminal events behind everything that is committed. */
+const READERS = ['executions', 'wake', 'children'] as const
+
+/**
+ * Moves the readers of terminal events behind everything that is committed. Waits for a reader of a service that is at
+ * work: it would move its cursor back afterwards.
+ */
 export const readEnds = (db: Db) =>
-  db.run(sql`
-    insert into relay_cursor (name, xid, execution_id, seq)
-    select name, pg_current_xact_id(), '00000000-0000-0000-0000-000000000000', 0
-      from (values ('executions'), ('wake'), ('children')) as reader(name)
-    on conflict (name) do update set xid = excluded.xid`)
+  db.tx(async (tx) => {
+    for (const name of READERS) while (!(await lockCursor(tx, name))) await pause(10)
+    await tx.run(sql`
+      insert into relay_cursor (name, xid, execution_id, seq)
+      select name, pg_current_xact_id(), '00000000-0000-0000-0000-000000000000', 0
+        from unnest(${READERS}::text[]) as reader(name)
+      on conflict (name) do update set xid = excluded.xid`)
+  })
 
 const rules: RetentionSettings = {
   retention_days: 30,
@@ -105,6 +115,22 @@ export async function sweep(
       while (await round());
     }),
   )
+}
+
+const HANG_MS = 100_000
+
+/**
+ * Waits until no transaction of the server is older than what is committed now. Until then a vacuum does not free all
+ * of it: rows are kept for snapshots of the same database, and deleted index pages for those of any database, such as
+ * that of a test that runs at the same time.
+ */
+export async function waitForOlderTransactions(db: Db): Promise<void> {
+  const row = await db.maybe<{ xid: string }>(sql`select pg_current_xact_id()::xid::text as xid`)
+  const older = () =>
+    db.rows(sql`
+      select datname, query from pg_stat_activity
+       where greatest(age(backend_xid), age(backend_xmin)) > age(${row?.xid}::text::xid)`)
+  await expect.poll(older, { timeout: HANG_MS, interval: 20 }).toEqual([])
 }
 
 export const idsIn = async (
