@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { call, type HttpResponse } from '@windlass/testkit/http'
+import { LossyLink } from '@windlass/testkit/lossy-link'
 import { ScriptedWorker, type ScriptedWorkerOptions } from '@windlass/testkit/scripted-worker'
-import { type System, startSystem } from '@windlass/testkit/system'
+import { type System, startSystem, TOLERANT_HEARTBEATS } from '@windlass/testkit/system'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
+import { describeWaiting } from './describe-waiting.ts'
 
 export const HANG_MS = 60_000
 /** Two replicas of each service; each gateway is also reachable at its own address. */
@@ -28,12 +30,29 @@ export async function repeat(round: (n: number) => Promise<void>, times = ROUNDS
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY, times) }, loop))
 }
 
-/** Starts one system for all tests of a file. */
-export function sharedSystem(options: Parameters<typeof startSystem>[0] = {}): () => System {
+/**
+ * Settings for tests that wait for an eviction: five seconds after the last pong. A worker of another test of the
+ * file, which does not reconnect, is not evicted because a process did not run for a moment.
+ */
+export const EVICTION_ENV = {
+  SVC_WORKERS__HEARTBEAT_TIMEOUT: '4',
+  SVC_WORKERS__EVICTION_GRACE_PERIOD: '1',
+}
+
+/** Starts one system for all tests of a file; it evicts no worker unless the settings say so (EVICTION_ENV). */
+export function sharedSystem({
+  env,
+  ...options
+}: Parameters<typeof startSystem>[0] = {}): () => System {
   let system: System | undefined
   const teardown: (() => unknown)[] = []
   beforeAll(async () => {
-    system = await startSystem({ workers: 0, ...options, defer: (one) => teardown.unshift(one) })
+    system = await startSystem({
+      workers: 0,
+      ...options,
+      env: { ...TOLERANT_HEARTBEATS, ...env },
+      defer: (one) => teardown.unshift(one),
+    })
   }, 120_000)
   afterAll(async () => {
     for (const one of teardown) await one()
@@ -72,7 +91,14 @@ export async function executionFixture(system: System, workers = 1, options = ''
 
   const worker = async (more: Partial<ScriptedWorkerOptions> = {}) => {
     const bootstrap = await system.bootstrapToken()
-    const made = new ScriptedWorker({ url: one, bootstrap, labels: { pool }, ...more })
+    const describeWait = (id: string) => describeWaiting(system, id)
+    const made = new ScriptedWorker({
+      url: one,
+      bootstrap,
+      labels: { pool },
+      describeWait,
+      ...more,
+    })
     onTestFinished(() => made.close())
     return made
   }
@@ -92,12 +118,12 @@ export async function executionFixture(system: System, workers = 1, options = ''
     Array.from({ length: workers }, (_, i) => startWorker({ url: i % 2 === 0 ? one : two })),
   )
   /** Waits for a frame of an execution. Returns it with the worker that received it. */
-  const waitForFrame = (id: string, event = 'execution_scheduled') =>
-    Promise.any(
-      workerPool.map((holder) =>
-        holder.nextFrame(event, id).then((frame) => ({ holder, ...frame })),
-      ),
-    )
+  const waitForFrame = async (id: string, event = 'execution_scheduled') => {
+    const findHolder = () => workerPool.find((one) => one.hasFrame(event, id))
+    await expect.poll(findHolder, { timeout: HANG_MS, interval: 10 }).toBeDefined()
+    const holder = findHolder() as ScriptedWorker
+    return { holder, ...(await holder.nextFrame(event, id)) }
+  }
   /** Waits for the lease of an execution. Returns the leaseholder first, then the other workers. */
   const waitForLease = async (id: string) => {
     const { holder } = await waitForFrame(id)
@@ -150,11 +176,22 @@ export async function executionFixture(system: System, workers = 1, options = ''
   }
 }
 
+/** Opens a link to a server that can lose its responses, until the end of the test. */
+export async function lossyLinkTo(url: string) {
+  const link = await LossyLink.to(Number(new URL(url).port))
+  onTestFinished(() => link.stop())
+  return { link, url: `http://127.0.0.1:${link.port}` }
+}
+
 /** Asserts that the status is 200. Returns the parsed body. */
 export function expectOk(answer: HttpResponse) {
   expect(answer.status, answer.text).toBe(200)
   return answer.json
 }
+
+/** Id of the frame of a lease. */
+export const frameIdOf = (execution_id: string, generation: number) =>
+  `${execution_id}_${generation.toString(16).padStart(32, '0')}`
 
 export const eventTypes = ({ events }: { events: { type: string }[] }) =>
   events.map(({ type }) => type)

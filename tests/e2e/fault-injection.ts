@@ -1,6 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { HttpResponse } from '@windlass/testkit/http'
 import type { Process } from '@windlass/testkit/process'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import { expect } from 'vitest'
 
 const KILL_PAUSE_MS = 100
 const RETRY_MS = 100
@@ -50,6 +52,26 @@ export async function waitForClaimableFrame(worker: ScriptedWorker, event: strin
     if (status === 200) return { ...frame, generation: Number(headers['x-svc-claim-generation']) }
   }
 }
+
+/**
+ * Claims the next frame of an execution and writes under the claim, again until a write is accepted: on a busy machine
+ * a lease or an unconfirmed claim may expire first, and another frame follows. Returns the frame with its generation.
+ */
+export async function writeUnderClaim(
+  worker: ScriptedWorker,
+  id: string,
+  write: (generation: number) => Promise<HttpResponse>,
+) {
+  for (;;) {
+    const frame = await waitForClaimableFrame(worker, 'execution_scheduled', id)
+    const { status, text } = await write(frame.generation)
+    if (status === 200) return frame
+    expect(status, text).toBe(409)
+  }
+}
+
+export const completeNextFrame = (worker: ScriptedWorker, id: string) =>
+  writeUnderClaim(worker, id, (generation) => worker.complete(id, generation))
 
 /** Claims and completes an execution with its id as the output; does nothing if the claim fails. */
 async function perform(worker: ScriptedWorker, id: string): Promise<void> {

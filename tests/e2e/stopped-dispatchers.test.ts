@@ -1,16 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Process } from '@windlass/testkit/process'
 import { expect, test } from 'vitest'
-import { eventTypes, executionFixture, expectOk, sharedSystem } from './execution-fixture.ts'
+import {
+  EVICTION_ENV,
+  eventTypes,
+  executionFixture,
+  expectOk,
+  sharedSystem,
+} from './execution-fixture.ts'
 
-/** A worker without a pong for five seconds is evicted. */
 const system = sharedSystem({
   replicas: { gateway: 2, dispatcher: 2 },
-  env: {
-    SVC_WORKERS__HEARTBEAT_INTERVAL: '0.5',
-    SVC_WORKERS__HEARTBEAT_TIMEOUT: '4',
-    SVC_WORKERS__EVICTION_GRACE_PERIOD: '1',
-  },
+  env: { ...EVICTION_ENV, SVC_WORKERS__HEARTBEAT_INTERVAL: '0.5' },
 })
 const SHORT_MS = 2_000
 const LONG_MS = 6_000

@@ -1,5 +1,5 @@
 import { query } from '@windlass/testkit/database'
-import { startSystem } from '@windlass/testkit/system'
+import { startSystem, TOLERANT_HEARTBEATS } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { executionFixture } from './execution-fixture.ts'
 
@@ -14,7 +14,7 @@ test(
   PATIENT,
   async () => {
     const COUNT = Number(process.env.TEST_UNMATCHABLE ?? 2_000)
-    const system = await startSystem({ workers: 0 })
+    const system = await startSystem({ workers: 0, env: TOLERANT_HEARTBEATS })
     const [hopeless, a] = [await executionFixture(system, 0), await executionFixture(system, 1)]
     const [worker] = a.workers
     if (!worker) expect.unreachable()

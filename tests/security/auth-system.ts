@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Defer } from '@windlass/testkit/defer'
 import { startOidcIssuer } from '@windlass/testkit/issuer'
-import { type SystemOptions, startSystem } from '@windlass/testkit/system'
+import { type SystemOptions, startSystem, TOLERANT_HEARTBEATS } from '@windlass/testkit/system'
 import { type Answer, sendRequest } from './raw-http.ts'
 
 const CREATE_ADMIN_KEY = fileURLToPath(
@@ -18,9 +18,6 @@ const authEnabledEnv = (issuer: string) => ({
   SVC_SECURITY__AUTH__OIDC__ISSUER: issuer,
   SVC_SECURITY__AUTH__OIDC__AUDIENCE: 'windlass',
 })
-
-/** Workers of these tests do not reconnect: a test process that stalls must not lose them. */
-const TOLERANT_HEARTBEATS = { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' }
 
 export interface RequestSpec {
   token?: string

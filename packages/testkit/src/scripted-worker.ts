@@ -22,6 +22,8 @@ export interface ScriptedWorkerOptions {
   /** Maximum of concurrent executions; 0: unlimited. */
   capacity?: number
   packages?: { name: string; version: string }[]
+  /** Describes why an execution waits, for the error when its frame does not arrive. */
+  describeWait?: (execution_id: string) => Promise<string>
 }
 
 /** URL and token of a call, if other than the worker's own. */
@@ -109,6 +111,11 @@ export class ScriptedWorker {
     return this.#frames
   }
 
+  /** True if there is a frame of this event and execution. */
+  hasFrame(event: string, execution_id: string): boolean {
+    return this.#frames.some((one) => one.event === event && one.execution_id === execution_id)
+  }
+
   /** Waits for the next frame, of this event and execution if given, and takes it. */
   async nextFrame(
     event?: string,
@@ -125,12 +132,16 @@ export class ScriptedWorker {
       const [frame] = at < 0 ? [] : this.#frames.splice(at, 1)
       if (frame) return frame
       const left = until - performance.now()
-      if (left <= 0)
-        throw new Error(
-          `${this.name} received no ${event ?? 'frame'} of ${execution_id ?? 'any execution'}`,
-        )
+      if (left <= 0) throw new Error(await this.#describeMissing(event, execution_id))
       await this.#nextArrival(left)
     }
+  }
+
+  async #describeMissing(event = 'frame', execution_id?: string): Promise<string> {
+    const stream = this.#stream?.ended === false ? 'open' : 'closed'
+    const missing = `${this.name} received no ${event} of ${execution_id ?? 'any execution'}`
+    const state = execution_id && (await this.#options.describeWait?.(execution_id))
+    return `${missing}; its stream is ${stream}${state ? `\n${state}` : ''}`
   }
 
   post(

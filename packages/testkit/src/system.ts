@@ -35,6 +35,12 @@ export interface SystemOptions {
 
 export type System = Awaited<ReturnType<typeof startSystem>>
 
+/**
+ * Settings for tests whose workers must not be evicted: a gateway or test process that does not run for a second
+ * passes no pongs on.
+ */
+export const TOLERANT_HEARTBEATS = { SVC_WORKERS__HEARTBEAT_TIMEOUT: '60' }
+
 /** Heartbeats for an eviction about a second after the last pong. */
 const FAST = {
   SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2',
