@@ -2,10 +2,8 @@ import { randomBytes } from 'node:crypto'
 import type { ReadLogRequest } from '@windlass/proto/windlass/executions/v1/history'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { outlineOf } from '../src/store/log-pages.ts'
 import { event, run, submit, worker } from './executions-fixture.ts'
 import { ALL, searchSetup } from './history-fixture.ts'
-import { type PlanNode, planOf } from './query-plan.ts'
 import { ONE } from './search-cases.ts'
 import { FIRST_MS, MINUTE_MS, seedSamples } from './search-samples.ts'
 
@@ -146,23 +144,6 @@ test('results that a cache had: listed by the timeline, up to 4 MiB of results i
   await report('RUNNING', events)
   const { timeline_json } = await history.timeline({ execution_id })
   expect(JSON.parse(timeline_json)).toMatchObject({ calls: { cached: [0, 8] } })
-})
-
-test('the timeline of a long log without statistics: a page reads its own entries, unsorted', async () => {
-  const { client, db } = await searchSetup()
-  const { execution_id } = await run(client)
-  await db.run(sql`
-    insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
-    select ${execution_id}::uuid, 10 + n, 'e' || n, 'TASK_COMPLETED', 'call_' || n, 'task', '1', ''
-      from generate_series(1, 20000) n`)
-  const page = { after: 5_000, upTo: 6_000 }
-  const nodes = await planOf(db, outlineOf(execution_id, page))
-  const reads = nodes.filter((node) => node['Index Name']?.startsWith('events'))
-  const rowsOf = (node: PlanNode) =>
-    (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-  expect(reads.length).toBeGreaterThan(0)
-  expect(Math.max(...reads.map(rowsOf)), JSON.stringify(nodes)).toBe(1_000)
-  expect(nodes.map((node) => node['Node Type'])).not.toContain('Sort')
 })
 
 test('statistics: what was created, ended and failed in each step, and percentiles of waits and runs', async () => {

@@ -24,7 +24,8 @@ export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'tim
     const { execution_id } = request
     const [row] = await executions.readUnlocked(db, [execution_id])
     if (!row) throw notFound('Execution', execution_id)
-    const page = { ...request, limit: Math.min(limit || MAX_PAGE, MAX_PAGE) }
+    const { last_seq } = row
+    const page = { ...request, last_seq, limit: Math.min(limit || MAX_PAGE, MAX_PAGE) }
     const found = await pages.readPage(db, page)
     const read = withinChars(found)
     const isBackwards = pages.isBackwards(page)
@@ -39,7 +40,7 @@ export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'tim
     ])
     return {
       entries: entries.map(({ value_bytes, cut, ...entry }) => ({ entry, value_bytes, cut })),
-      last_seq: row.last_seq,
+      last_seq,
       more_before,
       more_after,
     }

@@ -77,9 +77,11 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
       const row = await executions.find(db, execution_id)
       if (!row) throw notFound('Execution', execution_id)
-      const read = await log.page(db, execution_id, { after: after_seq, limit: most + 1 })
-      // A log only grows: cut at the row's `last_seq`, it matches the row.
-      const entries = log.upTo(read, row)
+      // A log only grows: up to the `last_seq` of the row, it matches the row.
+      const range = { after: after_seq, upTo: row.last_seq }
+      const entries = await log.readWindows(range, { limit: most + 1, size: most + 1 }, (window) =>
+        log.readRange(db, execution_id, window),
+      )
       const page = withinBytes(entries.slice(0, most))
       return { execution: toMessage(row), entries: page, more: page.length < entries.length }
     },

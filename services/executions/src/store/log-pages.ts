@@ -1,6 +1,6 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { ofLog } from './log.ts'
+import { inRange, ofLog, type Range, readWindows } from './log.ts'
 
 export interface LogPage {
   execution_id: string
@@ -10,6 +10,8 @@ export interface LogPage {
   limit: number
   types: readonly string[]
   max_value_chars?: number | undefined
+  /** The last position of the log that is read. */
+  last_seq: number
 }
 
 export interface PageRow {
@@ -24,24 +26,36 @@ export interface PageRow {
   cut: boolean
 }
 
+/** Positions that are searched at once for entries of some types. */
+const SEARCHED = 10_000
+
 /**
  * Reads up to `limit` entries: the first ones after `after`, or the last ones before `before`, newest
  * first.
  */
 export const readPage = (db: Queries, page: LogPage): Promise<PageRow[]> => {
-  const { execution_id, after, before, limit, types, max_value_chars: most } = page
+  const { after, before, limit, types, last_seq } = page
+  const range = { after, upTo: before > 0 ? Math.min(before - 1, last_seq) : last_seq }
+  const size = types.length === 0 ? limit : SEARCHED
+  return readWindows(range, { limit, size, backwards: isBackwards(page) }, (window, most) =>
+    db.rows<PageRow>(pageOf({ ...page, limit: most }, window)),
+  )
+}
+
+/** Selects up to `limit` entries of a page in a range of positions. */
+export function pageOf(page: LogPage, range: Range): Sql {
+  const { execution_id, limit, types, max_value_chars: most } = page
   const value =
     most === undefined
       ? sql`value::text as value_json, false as cut`
       : sql`left(value::text, ${most}) as value_json, length(value::text) > ${most} as cut`
   const order = isBackwards(page) ? sql`desc` : sql`asc`
-  return db.rows<PageRow>(sql`
+  return sql`
     select seq, event_id, type, source_id, name, time, octet_length(value::text)::bigint as value_bytes,
            ${value}
       from events
-     where ${ofLog(execution_id)} and seq > ${after}::bigint
-       ${before > 0 ? sql`and seq < ${before}::bigint` : sql``} ${ofTypes(types)}
-     order by seq ${order} limit ${limit}`)
+     where ${inRange(execution_id, range)} ${ofTypes(types)}
+     order by seq ${order} limit ${limit}`
 }
 
 /** True if the page is bounded by `before` and not by `after`. */
@@ -57,8 +71,11 @@ export async function hasMore(
   { execution_id, types }: LogPage,
   place: { after: number } | { before: number },
 ): Promise<boolean> {
+  // In subselects for the same reason as in `inRange`.
   const condition =
-    'after' in place ? sql`seq > ${place.after}::bigint` : sql`seq < ${place.before}::bigint`
+    'after' in place
+      ? sql`seq > (select ${place.after}::bigint)`
+      : sql`seq < (select ${place.before}::bigint)`
   const row = await db.maybe<{ more: boolean }>(sql`
     select exists (select from events
                     where ${ofLog(execution_id)} and ${condition} ${ofTypes(types)}) as more`)
@@ -114,12 +131,6 @@ const MARKED_BYTES = 4 * 1_048_576
 /** How such a result ends. Operators of JSON would refuse values with escapes that PostgreSQL has no text for. */
 const MARK = ',"~cached":true}}'
 
-/** Positions of a log: those after `after`, up to `upTo`. */
-interface Range {
-  after: number
-  upTo: number
-}
-
 /** Reads the entries of a range of positions, without their values. */
 export const readOutline = (db: Queries, execution_id: string, range: Range) =>
   db.rows<TimelineEvent>(outlineOf(execution_id, range))
@@ -129,11 +140,11 @@ export const readOutline = (db: Queries, execution_id: string, range: Range) =>
  * entries only. With a `limit` in the place of the upper bound, the planner sorted all later entries for each
  * page while it had no statistics of a new log: the pages of 100,000 entries took 535 ms instead of 73 ms.
  */
-export function outlineOf(execution_id: string, { after, upTo }: Range): Sql {
-  const range = sql`${ofLog(execution_id)} and seq > ${after}::bigint and seq <= ${upTo}::bigint`
+export function outlineOf(execution_id: string, positions: Range): Sql {
+  const range = inRange(execution_id, positions)
   return sql`
     select seq, type, source_id, name, time,
-           type = 'TASK_COMPLETED' and seq <= (${markedUpTo(range, upTo)})
+           type = 'TASK_COMPLETED' and seq <= (${markedUpTo(range, positions.upTo)})
              and right(value::text, ${MARK.length}) = ${MARK} as is_cached
       from events where ${range} order by seq`
 }
