@@ -62,7 +62,11 @@ export class WatchedPage {
   /** Opens an address of the console and waits until nothing of it is being read any more. */
   visit = async (path: string, heading: string | RegExp): Promise<void> => {
     await this.goto(path)
-    await this.page.getByRole('heading', { level: 1, name: heading }).waitFor()
+    const shown = this.page.getByRole('heading', { level: 1, name: heading })
+    await shown.waitFor().catch(async (error: Error) => {
+      const text = await this.page.locator('body').innerText()
+      throw new Error(`${error.message}\n${this.page.url()} shows instead:\n${text}`)
+    })
     await expect.poll(() => this.page.getByLabel('Loading').count()).toBe(0)
   }
 
