@@ -64,7 +64,7 @@ export class WatchedPage {
     await this.goto(path)
     const shown = this.page.getByRole('heading', { level: 1, name: heading })
     await shown.waitFor().catch(async (error: Error) => {
-      const text = await this.page.locator('body').innerText()
+      const text = await this.page.locator('body').textContent()
       throw new Error(`${error.message}\n${this.page.url()} shows instead:\n${text}`)
     })
     await expect.poll(() => this.page.getByLabel('Loading').count()).toBe(0)
