@@ -13,7 +13,11 @@ export function lazy<Props extends object>(
   return (props) => {
     const [, setLoaded] = useState(known !== undefined)
     useEffect(() => {
-      if (known) return
+      // Another use of the part may have read it since this one was first drawn.
+      if (known) {
+        setLoaded(true)
+        return
+      }
       const left = new AbortController()
       const read = () =>
         loadAgain(load, left.signal).then(
