@@ -11,19 +11,15 @@ export function lazy<Props extends object>(
 ): FunctionComponent<Props> {
   let known: FunctionComponent<Props> | undefined
   return (props) => {
-    const [, setLoaded] = useState(known !== undefined)
+    const [Part, setPart] = useState(() => known)
     useEffect(() => {
-      // Another use of the part may have read it since this one was first drawn.
-      if (known) {
-        setLoaded(true)
-        return
-      }
+      if (Part) return
       const left = new AbortController()
       const read = () =>
         loadAgain(load, left.signal).then(
           (part) => {
             known = part
-            setLoaded(true)
+            setPart(() => part)
           },
           () => undefined,
         )
@@ -34,7 +30,6 @@ export function lazy<Props extends object>(
         left.abort()
       }
     }, [])
-    const Known = known
-    return Known ? <Known {...props} /> : null
+    return Part ? <Part {...props} /> : null
   }
 }
