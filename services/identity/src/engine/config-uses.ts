@@ -1,6 +1,7 @@
 import type { UseEntriesRequest } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type ConfigUse, save } from '../store/used-configs.ts'
+import { RecentKeys } from './recent-keys.ts'
 
 /** A use of a config by the same version is recorded once in this time by each replica. */
 const WINDOW_MS = 600_000
@@ -18,8 +19,7 @@ const MAX_REMEMBERED = 50_000
 export class ConfigUses {
   readonly #db: Db
   readonly #now: () => number
-  #windowFrom = Number.NEGATIVE_INFINITY
-  readonly #remembered = new Set<string>()
+  readonly #recent = new RecentKeys({ windowMs: WINDOW_MS, max: MAX_REMEMBERED })
   /** Uses that wait for a commit, by the key under which they are remembered. */
   #pending = new Map<string, ConfigUse>()
 
@@ -33,14 +33,9 @@ export class ConfigUses {
     const { namespace, workflow, workflow_version: version, execution_id } = request
     if (workflow === '') return
     const now = this.#now()
-    if (now - this.#windowFrom >= WINDOW_MS || this.#remembered.size >= MAX_REMEMBERED) {
-      this.#remembered.clear()
-      this.#windowFrom = now
-    }
     for (const config of configs) {
       const key = JSON.stringify([config, namespace, workflow, version])
-      if (this.#remembered.has(key) || this.#pending.size >= MAX_PENDING) continue
-      this.#remembered.add(key)
+      if (this.#pending.size >= MAX_PENDING || !this.#recent.add(key, now)) continue
       const used_at = new Date(now)
       this.#pending.set(key, { config, namespace, workflow, version, used_at, execution_id })
     }

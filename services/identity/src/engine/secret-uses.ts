@@ -4,6 +4,7 @@ import type { Call } from '@windlass/rpc/call'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type AuditEntryDraft, append } from '../store/audit.ts'
+import { RecentKeys } from './recent-keys.ts'
 import { originOf, toAuditActor } from './record-change.ts'
 
 const WINDOW_MS = 60_000
@@ -27,8 +28,7 @@ export interface SecretUse {
 export class SecretUses {
   readonly #batcher: Batcher<AuditEntryDraft, number>
   readonly #isEnabled: boolean
-  #window = 0
-  #remembered = new Set<string>()
+  readonly #recent = new RecentKeys({ windowMs: WINDOW_MS, max: MAX_REMEMBERED })
 
   constructor(db: Db, isEnabled: boolean) {
     this.#isEnabled = isEnabled
@@ -47,30 +47,17 @@ export class SecretUses {
       ...(denied && { reason: denied }),
     })
     const outcome = denied ? 'denied' : 'done'
-    const fresh = this.#rememberNew(names.map((name) => `${outcome} ${name} ${detail_json}`))
     const by = toAuditActor(originOf(call))
     const drafts = names
-      .filter((_, i) => fresh[i])
+      .filter((name) => this.#recent.add(`${outcome} ${name} ${detail_json}`))
       .map((name): AuditEntryDraft => {
         return { by, action: 'secret.use', object: objects.secret(name), outcome, detail_json }
       })
     try {
       await Promise.all(drafts.map((draft) => this.#batcher.add(draft)))
     } catch (error) {
-      this.#remembered.clear()
+      this.#recent.clear()
       throw error
     }
-  }
-
-  /** True for each key that is not remembered yet. */
-  #rememberNew(keys: readonly string[]): boolean[] {
-    const window = Math.floor(Date.now() / WINDOW_MS)
-    if (window !== this.#window || this.#remembered.size > MAX_REMEMBERED) this.#remembered.clear()
-    this.#window = window
-    return keys.map((key) => {
-      const isNew = !this.#remembered.has(key)
-      this.#remembered.add(key)
-      return isNew
-    })
   }
 }
