@@ -3,7 +3,7 @@ import { nameOf } from '../python/scope.ts'
 import type { CompileContext } from './compile-scope.ts'
 import { patternKey } from './pattern-key.ts'
 import type { RuleHandlers } from './rule-walk.ts'
-import { partsOf } from './targets.ts'
+import { isParenthesized, partsOf } from './targets.ts'
 
 /** Patterns of `match`: unreachable patterns and repeated names, keys and attributes. */
 export function patternRules(context: CompileContext): RuleHandlers {
@@ -77,10 +77,10 @@ class PatternReader {
   }
 
   #readTuple(pattern: Node, mayMatchAll: boolean): void {
-    const [only, second] = partsOf(pattern)
-    const isGroup = only && !second && !pattern.children.some(({ type }) => type === ',')
-    if (isGroup) this.read(only, mayMatchAll)
-    else this.readSequence(partsOf(pattern))
+    const parts = partsOf(pattern)
+    const [only] = parts
+    if (only && isParenthesized(pattern)) this.read(only, mayMatchAll)
+    else this.readSequence(parts)
   }
 
   /** Alternatives bind the same names, and only the last one may match everything. */

@@ -1,6 +1,7 @@
 import type { CompileContext, CompileScope } from './compile-scope.ts'
 import { isTypeAlias } from './parameter-rules.ts'
 import type { RuleHandlers, Visit } from './rule-walk.ts'
+import { isExceptGroup } from './targets.ts'
 
 const GENERIC = 'the definition of a generic'
 
@@ -97,7 +98,7 @@ export function placementRules(context: CompileContext): RuleHandlers {
         if (source.startsWith('async', at)) requireAsyncFunction(context, at, 'async with')
       },
       except_clause: ({ node }) => {
-        scopes.current.blocks.push(node.child(1)?.type === '*' ? 'except_group' : 'plain')
+        scopes.current.blocks.push(isExceptGroup(node) ? 'except_group' : 'plain')
       },
       break_statement: ({ at }) => checkJump(context, at, "'break' outside loop"),
       continue_statement: ({ at }) => checkJump(context, at, "'continue' not properly in loop"),

@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import type { CompileContext } from './compile-scope.ts'
 import type { RuleHandlers } from './rule-walk.ts'
-import { partsOf } from './targets.ts'
+import { isExceptGroup, partsOf } from './targets.ts'
 
 /** Shapes of statements that the grammar of the parser accepts and Python does not. */
 export function statementRules(context: CompileContext): RuleHandlers {
@@ -107,6 +107,3 @@ function checkTry({ refuse }: CompileContext, node: Node): void {
     if (handler !== handlers.at(-1)) refuse(at, "default 'except:' must be last")
   }
 }
-
-/** True for a handler `except*`. */
-const isExceptGroup = (handler: Node): boolean => handler.child(1)?.type === '*'

@@ -15,6 +15,9 @@ export function boundNames(target: Node): [name: string, at: number][] {
   return PATTERNS.has(target.type) ? partsOf(target).flatMap(boundNames) : []
 }
 
+/** True for a handler `except*`. */
+export const isExceptGroup = (handler: Node): boolean => handler.child(1)?.type === '*'
+
 /** True for `(a)`, which the grammar takes for a tuple of one target. */
 export function isParenthesized(pattern: Node): boolean {
   if (!/^tuple/.test(pattern.type)) return false
