@@ -32,7 +32,7 @@ export const listEntries = (kind: EntryKind, signal?: AbortSignal) =>
   read<EntryRow[]>(`/admin/${kind}`, { detailed: 'true' }, signal)
 
 /** A use of a config: by the newest version of a workflow that read it. */
-interface ConfigUse {
+export interface ConfigUse {
   name: string
   version: number
   first_used_at: string

@@ -1,19 +1,16 @@
 import { readConfigUses } from '../api/entries.ts'
 import { useQuery } from '../api/use-query.ts'
-import { count, millis } from '../format/time.ts'
+import { count } from '../format/time.ts'
 import { workflowAddress } from '../location/address.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { ExecutionLink } from '../ui/execution-link.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
-import { useNow } from '../ui/now.ts'
-import { Ago } from '../ui/times.tsx'
+import { ConfigUseCells } from './config-use-cells.tsx'
 
 const EVERY_MS = 30_000
 
 /** Workflows that read a config, as far as the caller may see them. */
 export function ConfigUses({ name }: { name: string }) {
-  const now = useNow()
   const answer = useQuery(`uses of config ${name}`, (signal) => readConfigUses(name, signal), {
     every: EVERY_MS,
   })
@@ -36,13 +33,7 @@ export function ConfigUses({ name }: { name: string }) {
                         </bdi>
                       </Link>
                     </td>
-                    <td class="num">{use.version}</td>
-                    <td class="num">
-                      <Ago at={millis(use.last_used_at)} now={now} />
-                    </td>
-                    <td>
-                      <ExecutionLink id={use.last_execution_id} />
-                    </td>
+                    <ConfigUseCells {...use} />
                   </tr>
                 ))}
               </DataTable>

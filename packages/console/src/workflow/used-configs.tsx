@@ -1,20 +1,16 @@
 import { readConfigsOf } from '../api/entries.ts'
 import { useQuery } from '../api/use-query.ts'
 import type { Workflow } from '../api/workflows.ts'
-import { millis } from '../format/time.ts'
+import { ConfigUseCells } from '../entries/config-use-cells.tsx'
 import { entryAddress } from '../location/address.ts'
 import { DataTable } from '../ui/data-table.tsx'
-import { ExecutionLink } from '../ui/execution-link.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
-import { useNow } from '../ui/now.ts'
-import { Ago } from '../ui/times.tsx'
 
 const EVERY_MS = 30_000
 
 /** Configs that executions of a workflow read, of all its versions. */
 export function UsedConfigs({ namespace, name }: Pick<Workflow, 'namespace' | 'name'>) {
-  const now = useNow()
   const answer = useQuery(
     `configs of ${namespace}/${name}`,
     (signal) => readConfigsOf(namespace, name, signal),
@@ -34,20 +30,14 @@ export function UsedConfigs({ namespace, name }: Pick<Workflow, 'namespace' | 'n
                 label="Configs"
                 heads={['Config', 'Newest version that read it', 'Last read', 'Execution']}
               >
-                {configs.map(({ name: config, version, last_used_at, last_execution_id }) => (
-                  <tr key={config}>
+                {configs.map((use) => (
+                  <tr key={use.name}>
                     <td>
-                      <Link to={entryAddress('configs', config)}>
-                        <bdi>{config}</bdi>
+                      <Link to={entryAddress('configs', use.name)}>
+                        <bdi>{use.name}</bdi>
                       </Link>
                     </td>
-                    <td class="num">{version}</td>
-                    <td class="num">
-                      <Ago at={millis(last_used_at)} now={now} />
-                    </td>
-                    <td>
-                      <ExecutionLink id={last_execution_id} />
-                    </td>
+                    <ConfigUseCells {...use} />
                   </tr>
                 ))}
               </DataTable>
