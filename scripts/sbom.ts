@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
+import { NPM_FLAGS } from './bootstrap/node-packages.mjs'
 import { catchSignals } from './process/signals.ts'
 import { Progress } from './setup/progress.ts'
 import { run } from './setup/run.ts'
@@ -45,7 +46,7 @@ async function ensureGenerator(dir: string): Promise<string> {
   const home = path.join(dir, `tools/cdxgen-${GENERATOR_VERSION}`)
   const program = path.join(home, 'node_modules/@cyclonedx/cdxgen/bin/cdxgen.js')
   if (existsSync(program)) return program
-  const flags = ['--no-audit', '--no-fund', '--no-save', '--omit=optional', '--loglevel=error']
+  const flags = [...NPM_FLAGS, '--omit=optional']
   const args = ['install', '--prefix', home, ...flags, `@cyclonedx/cdxgen@${GENERATOR_VERSION}`]
   await progress.step('Fetching cdxgen', (onLine) => run('npm', args, { cwd: dir, onLine }))
   return program

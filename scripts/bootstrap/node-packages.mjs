@@ -11,6 +11,9 @@ const SOURCES = ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', '.npmr
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 const INTERRUPTED = 130
 
+/** Flags of `npm install` for a tool in a folder of its own. */
+export const NPM_FLAGS = ['--no-audit', '--no-fund', '--no-save', '--loglevel=error']
+
 /** Installs the project's packages as the lock file has them, if it changed since the last time. */
 export async function installPackages() {
   const stamp = new Stamp(path.join(PROJECT, 'node_modules/.windlass-stamp'), {
@@ -33,8 +36,7 @@ export async function ensurePnpm() {
   const pnpm = path.join(tools, 'node_modules/pnpm/bin/pnpm.cjs')
   if (existsSync(pnpm)) return pnpm
   process.stderr.write(`Fetching pnpm ${PNPM_VERSION}\n`)
-  const flags = ['--no-audit', '--no-fund', '--no-save', '--loglevel=error']
-  await run('npm', ['install', '--prefix', tools, ...flags, `pnpm@${PNPM_VERSION}`], dir)
+  await run('npm', ['install', '--prefix', tools, ...NPM_FLAGS, `pnpm@${PNPM_VERSION}`], dir)
   return pnpm
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { projectDataDir } from '../bootstrap/data-dir.mjs'
+import { NPM_FLAGS } from '../bootstrap/node-packages.mjs'
 import { stopSignal } from '../process/signals.ts'
 import type { Progress } from './progress.ts'
 import { run } from './run.ts'
@@ -18,9 +19,12 @@ const PACKAGES: Record<string, string> = {
 }
 
 const FLAGS = [
-  ...['--ignore-scripts', '--no-audit', '--no-fund', '--no-save', '--loglevel=error'],
+  ...NPM_FLAGS,
+  '--ignore-scripts',
   // Without a network each start would otherwise wait for three retries.
-  ...['--fetch-retries=1', '--fetch-retry-mintimeout=1000', '--fetch-retry-maxtimeout=1000'],
+  '--fetch-retries=1',
+  '--fetch-retry-mintimeout=1000',
+  '--fetch-retry-maxtimeout=1000',
 ]
 
 /**
