@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { type registration, startDispatchers } from './dispatcher-fixture.ts'
-import { anyRequirement } from './executions-fake.ts'
+import { anyRequirement } from './samples.ts'
 import type { FakeStream } from './worker-fake.ts'
 
 const work = ({ frames }: FakeStream) => frames.filter(({ event }) => event !== 'ping')
@@ -18,8 +18,7 @@ async function idleDispatcher(
   executions.queue(requirement_id)
   publishReady(requirement_id)
   await expect.poll(() => work(joined.stream)).toHaveLength(1)
-  const waiting = () =>
-    [...executions.waits].flatMap(({ offers }) => offers.map(({ worker_name }) => worker_name))
+  const waiting = () => executions.offered
   await expect.poll(waiting).toEqual([worker])
   return { ...system, ...joined, worker, requirement_id, waiting }
 }
@@ -89,6 +88,16 @@ test('unhealthy or disconnected worker: its offer ends at once', async () => {
   await expect.poll(waiting).toEqual([])
 })
 
+test('a wait is answered: another is open meanwhile', async () => {
+  const { executions, worker, stream } = await idleDispatcher()
+  await expect.poll(() => executions.waits.size).toBe(2)
+  const both = [executions.assign(worker), executions.assign(worker)]
+  await expect.poll(() => work(stream)).toHaveLength(3)
+  const sent = work(stream).map(({ data }) => JSON.parse(data ?? '').context.execution_id)
+  expect(sent.slice(1).sort()).toEqual(both.map((execution) => execution?.execution_id).sort())
+  await expect.poll(() => executions.waits.size).toBe(2)
+})
+
 test('full worker: not offered until a slot is freed', async () => {
   const { executions, worker, waiting, publishSignal } = await idleDispatcher({
     max_concurrent_executions: 2,
@@ -116,7 +125,7 @@ test('assignment already counted by a lease: the load is not raised again', asyn
   const offered = () =>
     [...executions.waits].flatMap(({ offers }) => offers.map(({ used }) => used))
   await expect.poll(waiting).toEqual([worker])
-  await expect.poll(offered).toEqual([0])
+  await expect.poll(offered).toContain(0)
 })
 
 test('work that only a disconnected worker meets: others wait for other work', async () => {
@@ -133,11 +142,10 @@ test('work that only a disconnected worker meets: others wait for other work', a
 })
 
 test('worker connects: it joins the wait', async () => {
-  const { executions, join, name, worker, waiting } = await idleDispatcher()
+  const { join, name, worker, waiting } = await idleDispatcher()
   const other = name()
   await join({ name: other })
-  await expect.poll(() => waiting().sort()).toEqual([worker, other].sort())
-  expect(executions.waits.size).toBe(1)
+  await expect.poll(waiting).toEqual([worker, other].sort())
 })
 
 test('matchable work is queued: no wait precedes it', async () => {
@@ -160,10 +168,9 @@ test('much unmatchable work: workers still wait for other work', async () => {
   }
   const listed = () => executions.listCalls.at(-1)?.known_ids.length
   await expect.poll(listed).toBe(101)
-  const offered = () => [...executions.waits].flatMap(({ offers }) => offers)
-  await expect
-    .poll(offered)
-    .toEqual([expect.objectContaining({ worker_name: worker, requirement_ids: [requirement_id] })])
+  const offered = () => [...executions.waits].map(({ offers }) => offers)
+  const offer = expect.objectContaining({ worker_name: worker, requirement_ids: [requirement_id] })
+  await expect.poll(offered).toEqual([[offer], [offer]])
 })
 
 test('assignment to an earlier session: released under its own claim', async () => {
@@ -195,7 +202,7 @@ test('assignment crosses the disconnect of its worker: released', async () => {
     .toEqual([execution?.execution_id])
 })
 
-test('dispatcher stops: its wait ends', async () => {
+test('dispatcher stops: its waits end', async () => {
   const { executions, stop } = await idleDispatcher()
   await stop()
   expect(executions.waits.size).toBe(0)

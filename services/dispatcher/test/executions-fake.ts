@@ -1,4 +1,4 @@
-import { CatalogService, type Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
   type AwaitWorkRequest,
   type Command,
@@ -18,11 +18,10 @@ import { newId } from '@windlass/runtime/ids'
 import { allowAll, testIdentity } from '@windlass/testkit/service-identity'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
+import { newExecution, workflow } from './samples.ts'
 
 /** Number of queued executions that one lease considers. */
 const MAX_CANDIDATES = 128
-
-export const anyRequirement: Requirement = { packages: [], affinity: {}, runner: '' }
 
 /** Fake executions service with a queue in memory, and a fake catalog that has every workflow. */
 export class FakeExecutions {
@@ -133,19 +132,30 @@ export class FakeExecutions {
     return `127.0.0.1:${await server.listen({ host: '127.0.0.1', port: 0 }, [])}`
   }
 
-  /** Assigns work through the wait that offers this worker; undefined if none does. */
+  /** Names of the workers of which an open wait offers a free slot. */
+  get offered(): string[] {
+    const free = [...this.waits].flatMap(({ offers }) => offers.filter(hasFreeSlot))
+    return [...new Set(free.map(({ worker_name }) => worker_name))].sort()
+  }
+
+  /**
+   * Assigns work through the first wait that offers a free slot of this worker, and counts it in the others, as the
+   * real service does; undefined if none does.
+   */
   assign(
     worker_name: string,
     change: Partial<Execution> = {},
     claim_ms?: number,
   ): Execution | undefined {
     for (const { offers, answer } of this.waits) {
-      const offer = offers.find((one) => one.worker_name === worker_name)
+      const offer = offers.find((one) => one.worker_name === worker_name && hasFreeSlot(one))
       if (!offer) continue
       const { session_id: worker_session } = offer
       const held = { worker_name, worker_session, claim_generation: 1 }
       const execution = newExecution({ ...held, ...change })
       answer([{ execution, log: [], resumed: false, execution_token: '', claim_ms }])
+      for (const other of [...this.waits].flatMap((wait) => wait.offers))
+        if (other.worker_name === worker_name) other.used++
       return execution
     }
     return undefined
@@ -203,6 +213,8 @@ export class FakeExecutions {
   }
 }
 
+const hasFreeSlot = ({ capacity, used }: Offer): boolean => capacity === 0 || used < capacity
+
 /** Handlers that refuse every rpc of a service. */
 function unimplemented<S extends object>(service: S): Handlers<S> {
   const refuse = async () => {
@@ -212,36 +224,3 @@ function unimplemented<S extends object>(service: S): Handlers<S> {
     Object.keys(service).map((rpc) => [rpc, refuse]),
   ) as unknown as Handlers<S>
 }
-
-const newExecution = (change: Partial<Execution>): Execution => ({
-  execution_id: newId(),
-  workflow_id: 'c'.repeat(32),
-  workflow_namespace: 'default',
-  workflow_name: 'hello',
-  workflow_version: 1,
-  state: 'SCHEDULED',
-  worker_name: '',
-  claim_generation: 0,
-  input_json: '{"n":9007199254740993}',
-  last_seq: 1,
-  created_at: undefined,
-  updated_at: undefined,
-  worker_session: '',
-  ...change,
-})
-
-const workflow = (id: string): Workflow => ({
-  id,
-  namespace: 'default',
-  name: 'hello',
-  version: 1,
-  source: Buffer.from('x = 1\n'),
-  imports: [],
-  metadata_json: '{}',
-  requests_json: 'null',
-  affinity_json: 'null',
-  requirement: anyRequirement,
-  input_schema_json: '',
-  created_at: undefined,
-  created_by: '',
-})

@@ -3,7 +3,7 @@ import { request } from 'node:http'
 import { testIdentity } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
 import { startDispatchers } from './dispatcher-fixture.ts'
-import { anyRequirement } from './executions-fake.ts'
+import { anyRequirement } from './samples.ts'
 import { openStream } from './worker-fake.ts'
 
 const HANG_MS = 30_000
@@ -48,8 +48,7 @@ async function setUp() {
         ? [{ execution_id, unclaimed_only: body.value.unclaimed_only }]
         : [],
     )
-  const offered = () =>
-    [...executions.waits].flatMap(({ offers }) => offers.map(({ worker_name }) => worker_name))
+  const offered = () => executions.offered
   // The long poll begins with a requirement that is known.
   executions.queue(requirement)
   system.publishReady(requirement)

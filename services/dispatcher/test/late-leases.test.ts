@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { startDispatchers } from './dispatcher-fixture.ts'
-import { anyRequirement } from './executions-fake.ts'
+import { anyRequirement } from './samples.ts'
 import type { FakeStream } from './worker-fake.ts'
 
 const ids = ({ frames }: FakeStream) =>

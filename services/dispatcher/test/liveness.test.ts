@@ -3,7 +3,7 @@ import type { Event } from '@windlass/proto/windlass/events/v1/events'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { startDispatchers } from './dispatcher-fixture.ts'
-import { anyRequirement } from './executions-fake.ts'
+import { anyRequirement } from './samples.ts'
 import { openStream } from './worker-fake.ts'
 
 /** Evicts after 1.2 s of silence. */

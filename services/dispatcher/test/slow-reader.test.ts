@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { type EndReason, WorkerStream } from '../src/engine/worker-stream.ts'
 import { startDispatchers } from './dispatcher-fixture.ts'
-import { anyRequirement } from './executions-fake.ts'
+import { anyRequirement } from './samples.ts'
 import { openStream } from './worker-fake.ts'
 
 const MIB = 2 ** 20

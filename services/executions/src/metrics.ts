@@ -60,5 +60,5 @@ export const logPartitions = gauge('windlass_log_partitions', {
   help: 'Partitions of the log, and of captured lines, that are dropped when their logs have expired: those in use, kept, and created ahead. Each replica reports the same.',
 })
 export const waitingDispatchers = gauge('windlass_waiting_dispatchers', {
-  help: 'Dispatchers that wait for work in a long poll at this replica.',
+  help: 'Long polls for work that dispatchers keep open at this replica.',
 })

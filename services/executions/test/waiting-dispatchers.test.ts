@@ -1,67 +1,7 @@
-import { connect } from '@nats-io/transport-node'
-import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
-import { newId } from '@windlass/runtime/ids'
-import { testUrl } from '@windlass/testkit/database'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { lockWorkers } from '../src/store/ready.ts'
-import {
-  type Client,
-  cancel,
-  create,
-  get,
-  keepActive,
-  run,
-  setup,
-  submit,
-  worker,
-} from './executions-fixture.ts'
-
-/** A replica that has stored one requirement, and the wake-ups that a dispatcher receives. */
-async function waitingFixture(replicas = 1) {
-  const system = await setup({ replicas })
-  const { client } = system
-  // Excludes wake-ups of tests that run at the same time.
-  const requirement = { packages: [], affinity: { only: newId() }, runner: '' }
-  const queue = (fields: Parameters<typeof create>[0] = {}) =>
-    run(client, { requirement, ...fields })
-  const { execution_id } = await queue()
-  const { requirements } = await client.listReady({ known_ids: [] })
-  const requirement_ids = requirements.map(({ requirement_id }) => requirement_id)
-  await cancel(client, execution_id)
-  const { hostname, port, username, password } = new URL(testUrl('TEST_NATS_URL'))
-  const nats = await connect({ servers: `${hostname}:${port}`, user: username, pass: password })
-  onTestFinished(() => nats.close())
-  const wakeUps: string[] = []
-  nats.subscribe(`ready.${requirement_ids[0]}`, {
-    callback: (_, { subject }) => void wakeUps.push(subject),
-  })
-  await nats.flush()
-  const offer = (worker_name: string, change: Partial<Offer> = {}): Offer => ({
-    worker_name,
-    session_id: `session of ${worker_name}`,
-    connection_generation: 1,
-    capacity: 0,
-    requirement_ids,
-    facts: {},
-    used: 0,
-    ...change,
-  })
-  return {
-    ...system,
-    requirement,
-    queue,
-    offer,
-    wakeUps,
-    countWakeUps: () => nats.flush().then(() => wakeUps.length),
-  }
-}
-
-/** Starts a wait with these offers and returns when the service has registered it. */
-async function wait(client: Client, offers: Offer[], options: { answerNow?: AbortSignal } = {}) {
-  const waiting = client.awaitWork({ offers, wait_ms: 5_000 }, options)
-  await client.listReady({ known_ids: [] })
-  return { waiting }
-}
+import { create, get, keepActive, submit, worker } from './executions-fixture.ts'
+import { wait, waitingFixture } from './waiting-fixture.ts'
 
 test('queued work: goes to the waiting dispatcher at once, without a wake-up', async () => {
   const { client, queue, offer, countWakeUps } = await waitingFixture()
@@ -99,6 +39,33 @@ test('several waiting dispatchers: the least loaded worker gets it, the others k
   expect((await busy.waiting).leases).toMatchObject([{ execution: { worker_name: 'busy' } }])
   expect((await get(client, first.execution_id)).worker_name).toBe('free')
   expect((await get(client, second.execution_id)).worker_name).toBe('busy')
+})
+
+test('a dispatcher with two waits: work through one counts in the offers of the other', async () => {
+  const { client, queue, offer, countWakeUps } = await waitingFixture()
+  const used = (one: number, two: number) => [
+    offer('w1', { capacity: 2, used: one }),
+    offer('w2', { capacity: 2, used: two }),
+  ]
+  const waits = [await wait(client, used(0, 1)), await wait(client, used(0, 1))]
+  await queue()
+  await queue()
+  const leases = (await Promise.all(waits.map(({ waiting }) => waiting))).flatMap(
+    (one) => one.leases,
+  )
+  const workers = leases.map(({ execution }) => execution?.worker_name)
+  expect(workers.sort()).toEqual(['w1', 'w1'])
+  const last = await wait(client, used(2, 1))
+  const answerNow = new AbortController()
+  const same = await wait(client, used(2, 1), { answerNow: answerNow.signal })
+  await queue()
+  expect((await last.waiting).leases).toMatchObject([{ execution: { worker_name: 'w2' } }])
+  expect(await countWakeUps()).toBe(0)
+  const { execution_id } = await queue()
+  await expect.poll(countWakeUps).toBe(1)
+  expect(await get(client, execution_id)).toMatchObject({ worker_name: '' })
+  answerNow.abort()
+  expect(await same.waiting).toEqual({ leases: [], loads: [], more: false })
 })
 
 test('many queued at once: all free slots are filled, the rest is announced', async () => {

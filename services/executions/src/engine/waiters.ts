@@ -14,7 +14,8 @@ export interface WaitResult {
 }
 
 interface Waiter {
-  offers: readonly Offer[]
+  /** By worker. */
+  offers: Map<string, Offer>
   /** Stops the timer and the abort signals; after that only `answer` ends the wait. */
   detach(): void
   answer(result: Partial<WaitResult>): void
@@ -29,16 +30,19 @@ export interface Reservation {
 }
 
 /**
- * Dispatchers that wait for work in a long poll at this replica, each until there is work for it or its
+ * Dispatchers that wait for work in long polls at this replica, each until there is work for it or its
  * time limit (ADR 13). They save newly queued work the round trip over NATS. Correctness does not depend on
  * them: work without a waiter is announced to all dispatchers, and the execution writer decides every
  * lease.
+ *
+ * A dispatcher keeps more than one poll open, with offers of the same workers. An assignment through one
+ * of them counts in the others, so that they do not offer the slot that it took.
  */
 export class WaitingDispatchers {
   readonly #waiting = new Set<Waiter>()
   #isClosed = false
 
-  /** Number of dispatchers that wait. */
+  /** Number of open long polls. */
   get size(): number {
     return this.#waiting.size
   }
@@ -62,7 +66,8 @@ export class WaitingDispatchers {
       const giveUp = () => answer({})
       const timer = setTimeout(giveUp, ms)
       for (const signal of signals) signal.addEventListener('abort', giveUp, { once: true })
-      const waiter = { offers, detach, answer }
+      const byWorker = new Map(offers.map((offer) => [offer.worker_name, offer]))
+      const waiter = { offers: byWorker, detach, answer }
       this.#waiting.add(waiter)
     })
   }
@@ -82,7 +87,7 @@ export class WaitingDispatchers {
       [...shares].flatMap(([waiter, assignments]) =>
         assignments.map(({ execution_id, worker_name }) => [
           execution_id,
-          offerOf(waiter, worker_name),
+          waiter.offers.get(worker_name) as Offer,
         ]),
       ),
     )
@@ -111,7 +116,9 @@ export class WaitingDispatchers {
     const assignable = this.#waiting.size > 0 ? rows.filter(hasNoPreference) : []
     if (assignable.length === 0) return shares
     const byWorker = this.#byWorker()
-    const workers = [...byWorker].map(([name, waiter]) => toCandidateWorker(offerOf(waiter, name)))
+    const workers = [...byWorker].map(([name, { offers }]) =>
+      toCandidateWorker(offers.get(name) as Offer),
+    )
     for (const assignment of assign(assignable, workers)) {
       const waiter = byWorker.get(assignment.worker_name) as Waiter
       const share = shares.get(waiter)
@@ -119,21 +126,26 @@ export class WaitingDispatchers {
       else shares.set(waiter, [assignment])
     }
     for (const { detach } of shares.keys()) detach()
+    for (const { worker_name } of [...shares.values()].flat()) this.#countAssigned(worker_name)
     return shares
   }
 
-  /** The waiter of each worker; the first one while a worker moves between dispatchers. */
+  /** The first waiter that offers a free slot of each worker. */
   #byWorker(): Map<string, Waiter> {
     const byWorker = new Map<string, Waiter>()
     for (const waiter of this.#waiting)
-      for (const { worker_name } of waiter.offers)
-        if (!byWorker.has(worker_name)) byWorker.set(worker_name, waiter)
+      for (const [name, { capacity, used }] of waiter.offers)
+        if ((capacity === 0 || used < capacity) && !byWorker.has(name)) byWorker.set(name, waiter)
     return byWorker
   }
-}
 
-const offerOf = ({ offers }: Waiter, name: string): Offer =>
-  offers.find(({ worker_name }) => worker_name === name) as Offer
+  #countAssigned(worker_name: string): void {
+    for (const { offers } of this.#waiting) {
+      const offer = offers.get(worker_name)
+      if (offer) offers.set(worker_name, { ...offer, used: offer.used + 1 })
+    }
+  }
+}
 
 /**
  * True for work that any eligible worker may take; for other work, all workers of a dispatcher must be
