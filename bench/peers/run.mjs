@@ -1,7 +1,7 @@
 // Windlass compared with Restate, DBOS and Temporal: the same work items, durable settings, load in turns.
 //   npm run bench -- peers            (SECONDS=3 a turn, TURNS=3, IN_FLIGHT=1,8,32,64)
 // The SDKs and Restate's server are installed from package registries into the data directory. Temporal's
-// development server is `temporal` on the PATH or in TEMPORAL_CLI; without it Temporal is left out.
+// development server is built there with Go, unless it is on the PATH or in TEMPORAL_CLI.
 
 import { measure } from '../lib/measure.mjs'
 import { table } from '../lib/report.mjs'

@@ -5,24 +5,28 @@ import { startPythonLoad } from './python-load.mjs'
 import { versionOf } from './versions.mjs'
 
 const FOLDER = new URL('.', import.meta.url).pathname
-const CLI = process.env.TEMPORAL_CLI ?? 'temporal'
 const READY_LIMIT_MS = 60_000
 
 /** Temporal's development server, with its database in a file, and a Python worker. */
 export async function startTemporal({ processes, dir, tools }) {
-  const version = versionOfServer()
+  const { temporal: command } = tools
+  if (!command)
+    throw new Error('its development server is not installed and could not be built with Go')
+  const version = execFileSync(command, ['--version'], { encoding: 'utf8' }).trim()
   const port = await freePort()
   const address = `127.0.0.1:${port}`
   const server = processes.start({
     name: 'temporal',
-    command: CLI,
+    command,
     args: [
       ...['server', 'start-dev', '--headless', '--log-level', 'error', '--port', `${port}`],
       ...['--db-filename', path.join(dir, 'temporal.db')],
     ],
   })
   const isUp = () => {
-    execFileSync(CLI, ['operator', 'cluster', 'health', '--address', address], { stdio: 'ignore' })
+    execFileSync(command, ['operator', 'cluster', 'health', '--address', address], {
+      stdio: 'ignore',
+    })
     return true
   }
   await processes.untilReady(server, quietly(isUp), READY_LIMIT_MS)
@@ -47,15 +51,5 @@ const quietly = (probe) => async () => {
     return probe()
   } catch {
     return false
-  }
-}
-
-function versionOfServer() {
-  try {
-    return execFileSync(CLI, ['--version'], { encoding: 'utf8' }).trim()
-  } catch {
-    throw new Error(
-      'its development server is neither on the PATH (`temporal`) nor in TEMPORAL_CLI',
-    )
   }
 }
