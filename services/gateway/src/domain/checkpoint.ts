@@ -1,3 +1,4 @@
+import { deriveEventId } from '@windlass/domain/event-id'
 import { EVENT_TYPES, isState } from '@windlass/domain/states'
 import type { NewEvent } from '@windlass/proto/windlass/executions/v1/executions'
 import { type Problem, unprocessable } from '@windlass/runtime/faults'
@@ -78,17 +79,17 @@ function readEvent(text: string, place: Place): NewEvent {
   const type = control(members, 'type', place)
   if (!EVENT_TYPES.has(type)) wrong([...place, 'type'], 'unknown type', 'enum')
   const id = members.get('id')
-  const event_id = id === undefined || id === 'null' ? '' : control(members, 'id', place)
-  if (event_id.length > MAX_ID_LENGTH)
+  const given_id = id === undefined || id === 'null' ? '' : control(members, 'id', place)
+  if (given_id.length > MAX_ID_LENGTH)
     wrong([...place, 'id'], `longer than ${MAX_ID_LENGTH}`, 'too_long')
-  return {
-    event_id,
+  const event = {
     type,
     source_id: control(members, 'source_id', place),
     name: control(members, 'name', place),
     value_json: members.get('value') ?? 'null',
     time: control(members, 'time', place),
   }
+  return { ...event, event_id: given_id || deriveEventId(event) }
 }
 
 /** Reads a control member: a string that fits a database column. */
