@@ -49,12 +49,17 @@ test('a method override header: ignored', async () => {
 
 test('a request id: echoed if it is safe to log, replaced otherwise', async () => {
   const { call } = await startGateway()
-  const idOf = async (path: string, id: string) =>
-    (await call('GET', path, { headers: { 'x-request-id': id } })).headers.get('x-request-id')
-  for (const path of ['/nope', STATUS, '/executions/nope']) {
-    expect(await idOf(path, 'req-1.a:b')).toBe('req-1.a:b')
+  const idOf = async (request: string, id: string) => {
+    const [method = '', path = ''] = request.split(' ')
+    return (await call(method, path, { headers: { 'x-request-id': id } })).headers.get(
+      'x-request-id',
+    )
+  }
+  const requests = ['GET /nope', `GET ${STATUS}`, 'GET /executions/nope', `OPTIONS ${RUN}`]
+  for (const request of [...requests, 'PATCH /schedules', 'GET /workflows/%zz/x']) {
+    expect(await idOf(request, 'req-1.a:b'), request).toBe('req-1.a:b')
     for (const unsafe of ['a b', 'x'.repeat(129), '{"a":1}'])
-      expect(await idOf(path, unsafe)).toMatch(/^[0-9a-f-]{36}$/)
+      expect(await idOf(request, unsafe), request).toMatch(/^[0-9a-f-]{36}$/)
   }
 })
 

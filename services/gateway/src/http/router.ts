@@ -88,8 +88,10 @@ function mountRoutes<Deps>(
       logRequest(context, ctx)
     }
     app.head(pattern, notAllowed)
-    app.options(pattern, (_req, res) => {
-      res.writeHead(204, { allow }).end()
+    app.options(pattern, (req, res) => {
+      const ctx = contextOf(req)
+      res.writeHead(204, { allow, 'x-request-id': ctx.id }).end()
+      logRequest(context, ctx)
     })
     for (const route of methods.filter(({ raw }) => !raw))
       app[route.method](pattern, (req: Request) =>
