@@ -82,6 +82,20 @@ test('create: requires an existing workflow; its name may include the namespace'
   expect(await client.create(joined)).toMatchObject({ workflow_namespace: 'team' })
 })
 
+test('invalid configuration: refused after an unknown workflow or schedule and after a taken name', async () => {
+  const { replica } = await schedulerFixture()
+  const client = await replica()
+  const bad = '{"type":"cron"}'
+
+  const unknown = { ...request({ config: bad }), workflow_name: 'other' }
+  await expect(client.create(unknown)).rejects.toMatchObject({ kind: 'not_found' })
+  const { name } = await client.create(request())
+  const taken = request({ name, config: bad })
+  await expect(client.create(taken)).rejects.toMatchObject({ kind: 'conflict' })
+  const update = { ref: newName(), schedule_config_json: bad }
+  await expect(client.update(update)).rejects.toMatchObject({ kind: 'not_found' })
+})
+
 test('invalid configuration or name: unprocessable, and nothing is stored', async () => {
   const { replica } = await schedulerFixture()
   const client = await replica()

@@ -14,8 +14,8 @@ import { toScheduleView } from './views.ts'
 export const NO_INPUT = 'null'
 
 /**
- * Creates a schedule. Faults: `unprocessable` name or configuration, `not_found` workflow,
- * `conflict` of names.
+ * Creates a schedule. Faults: `not_found` workflow, then `conflict` of names, then `unprocessable`
+ * configuration or input.
  */
 export async function createSchedule(
   deps: SchedulerDeps,
@@ -24,16 +24,17 @@ export async function createSchedule(
 ): Promise<Schedule> {
   const { db, catalog, wake } = deps
   const name = parseScheduleName(request.name)
-  const recurrence = parseConfig(request.schedule_config_json)
-  const overlap = resolveOverlap(request.overlap, request.schedule_config_json) ?? 'allow'
-  const now = await schedules.readClock(db)
-  const next_run_at = firstTick(recurrence, now)
   const { workflow_namespace, workflow_name } = parseWorkflowRef(request)
   const workflow = await catalog.resolve({
     namespace: workflow_namespace,
     name: workflow_name,
     version: 0,
   })
+  if (await schedules.find(db, name)) throw nameTaken(name)
+  const recurrence = parseConfig(request.schedule_config_json)
+  const overlap = resolveOverlap(request.overlap, request.schedule_config_json) ?? 'allow'
+  const now = await schedules.readClock(db)
+  const next_run_at = firstTick(recurrence, now)
   const input = request.input_json || NO_INPUT
   requireValidInput(deps, workflow, input)
   await requireScheduleQuota(deps, { namespace: workflow.namespace, subject, issuer })
@@ -55,10 +56,12 @@ export async function createSchedule(
     next_run_at,
     input_problem: undefined,
   })
-  if (!row) throw conflict(`Schedule '${name}' already exists`)
+  if (!row) throw nameTaken(name)
   wake()
   return toScheduleView(row, input)
 }
+
+const nameTaken = (name: string) => conflict(`Schedule '${name}' already exists`)
 
 /** Overlap policy of a request: its own member, or the one in its configuration. Throws if they differ. */
 export function resolveOverlap(requested: string | undefined, config: string | undefined) {

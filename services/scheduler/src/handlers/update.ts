@@ -55,6 +55,7 @@ export async function updateSchedule(
   caller: Caller,
 ): Promise<Schedule> {
   const { schedule_config_json, description, input_json, run_as_service_account } = request
+  const workflow = await findWorkflow(deps, request.ref)
   if (schedule_config_json !== undefined)
     firstTick(parseConfig(schedule_config_json), await schedules.readClock(deps.db))
   const overlap = resolveOverlap(request.overlap, schedule_config_json)
@@ -62,8 +63,6 @@ export async function updateSchedule(
   const isEffective = effective.some((member) => member !== undefined)
   const changes = [...effective, description, run_as_service_account]
   const by = { ...caller, may_name_accounts: request.may_name_accounts ?? false }
-
-  const workflow = await findWorkflow(deps, request.ref)
   return await updateLocked(deps, request.ref, async (tx, row) => {
     if (changes.every((member) => member === undefined)) return row
     const known = await schedules.readInput(tx, row.id)
