@@ -8,10 +8,15 @@ import {
   parseType,
 } from './grants.ts'
 
-test.each(['*', 'a', 'workflow:*:{name}:read', 'A-b_c:1', 'workflow:n:é.v2:run', 'x'.repeat(512)])(
-  'valid permission: %.20s',
-  (text) => expect(parsePermissions([text])).toEqual([text]),
-)
+test.each([
+  '*',
+  'a',
+  'workflow:*:{name}:read',
+  'A-b_c:1',
+  'workflow:n:é.v2:run',
+  'workflow:n:my  flow:task:send it:execute',
+  'x'.repeat(512),
+])('valid permission: %.20s', (text) => expect(parsePermissions([text])).toEqual([text]))
 
 test.each([
   '',
@@ -20,6 +25,10 @@ test.each([
   ':a',
   'a::b',
   'a b',
+  'a b:c',
+  'a: b',
+  'a:b ',
+  'a:b\u00a0c',
   'a\n',
   '\na',
   'a:b\n',

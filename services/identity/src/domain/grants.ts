@@ -2,8 +2,10 @@ import { conflict, invalid, unprocessable } from '@windlass/runtime/faults'
 
 const NAME = /^[A-Za-z0-9._-]{1,128}$/
 const TEXT = /^[^\p{Cc}\p{Cs}]{1,255}$/u
-/** A kind of resource, then segments with the characters of workflow names, task names and ids. */
-const PERMISSION = /^[A-Za-z0-9_*{}-]+(?::[\p{L}\p{M}\p{N}._*{}-]+)*$/u
+/** The characters of workflow names, task names and ids; blanks only between others. */
+const SEGMENT = '[\\p{L}\\p{M}\\p{N}._*{}-]+(?: +[\\p{L}\\p{M}\\p{N}._*{}-]+)*'
+/** A kind of resource, then segments. */
+const PERMISSION = new RegExp(`^[A-Za-z0-9_*{}-]+(?::${SEGMENT})*$`, 'u')
 /** Resources that are named by an id, with or without dashes. */
 const HEX = '[0-9A-Fa-f]'
 const BY_ID = new RegExp(
