@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { isNamedIn, namedLinksOf, pathsOf } from '../lint/lib/document-paths.ts'
+import {
+  anchorsOf,
+  headingAnchorsOf,
+  isNamedIn,
+  namedLinksOf,
+  pathsOf,
+} from '../lint/lib/document-paths.ts'
 
 test('a document: paths between backticks and targets of links, each with its line', () => {
   const text = `See \`services/a/src/b.ts\` and \`tests/e2e/\`.
@@ -10,6 +16,25 @@ test('a document: paths between backticks and targets of links, each with its li
     { path: 'tests/e2e/', line: 1 },
     { path: 'docs/adr/0001.md', line: 2 },
     { path: 'README.md', line: 2 },
+  ])
+})
+
+test('links to headings: the document, also the same one, and the anchor', () => {
+  const text =
+    '[a](adr/1.md#why), [b](#here), [c](../src/a.ts#L3), [d](https://x.test/y.md#z), [e](b.md)'
+  expect(anchorsOf('docs/page.md', text)).toEqual([
+    { path: 'docs/adr/1.md', anchor: 'why' },
+    { path: 'docs/page.md', anchor: 'here' },
+  ])
+})
+
+test('headings of a document: their anchors, without comments in code', () => {
+  const text =
+    "# Compose: one machine\n## `patched`: both\n### Workers on the server's\n```sh\n# no\n```\n"
+  expect([...headingAnchorsOf(text)]).toEqual([
+    'compose-one-machine',
+    'patched-both',
+    'workers-on-the-servers',
   ])
 })
 

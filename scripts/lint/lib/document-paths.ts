@@ -6,6 +6,11 @@ const QUOTED =
 /** Target of a link that is a path, without its anchor. */
 const LINKED = /\]\((?!\w+:|#)([^)#\s]+)(?:#[^)]*)?\)/g
 
+/** Target of a link to a heading; without a path the heading is in the same document. */
+const ANCHORED = /\]\((?!\w+:)([^)#\s]*)#([^)\s]+)\)/g
+const FENCED = /^```.*?^```/gms
+const HEADING = /^#+ (.*)$/gm
+
 /** Link that is named after code, to a file of code. */
 const NAMED = /\[`([\w.]+)`\]\((?!\w+:)([^)#\s]+\.(?:ts|py))\)/g
 
@@ -15,6 +20,31 @@ export function namedLinksOf(file: string, text: string): { name: string; path: 
     name,
     path: normalize(join(dirname(file), path)),
   }))
+}
+
+/** Links of a document to headings of documents. */
+export function anchorsOf(file: string, text: string): { path: string; anchor: string }[] {
+  return [...text.matchAll(ANCHORED)]
+    .map(([, path = '', anchor = '']) => ({
+      path: path === '' ? file : normalize(join(dirname(file), path)),
+      anchor,
+    }))
+    .filter(({ path }) => path.endsWith('.md'))
+}
+
+/** Anchors of the headings of a document: lower case, without punctuation, with hyphens for blanks. */
+export function headingAnchorsOf(text: string): Set<string> {
+  const headings = [...text.replace(FENCED, '').matchAll(HEADING)].map(
+    ([, heading = '']) => heading,
+  )
+  return new Set(
+    headings.map((heading) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
+    ),
+  )
 }
 
 /** True if each part of a dotted name is a word of the code. */
