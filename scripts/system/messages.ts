@@ -88,6 +88,7 @@ export function adminKeyText(key: string, url: string): string {
       ${key}
 
   curl -H 'authorization: Bearer <the key>' ${url}/workflows
-  Lost it? \`npx windlass admin create-key\` makes another.
+  export SVC_AUTH_TOKEN='<the key>'  # for npx windlass
+  If you lose it, \`npx windlass admin create-key\` creates another one.
 `
 }

@@ -19,7 +19,8 @@ Python worker. What is missing is installed first. Ctrl-C stops everything.
   --single-process
                 run all services in one process: faster and smaller on one machine, but none can be
                 restarted or replicated by itself
-  --data-dir D  keep data, logs and secrets in this folder instead of the project's own
+  --data-dir D  keep data, logs and secrets in this folder instead of the project's own; npx windlass then
+                needs --server-url, because it looks for the system in the project's own folder
   --open        open the web console in the browser
   --no-demo     do not upload examples and run examples/hello_world.py, and do not let the console
                 kill the worker for its demonstration
