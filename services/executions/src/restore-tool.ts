@@ -1,6 +1,7 @@
 // The program behind `windlass admin after-restore`.
 import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
+import { describeFailure } from '@windlass/runtime/postgres/describe-failure'
 import { prepareRestored } from './engine/after-restore.ts'
 
 /** Time limit of a statement: those of this program may change every row. */
@@ -22,7 +23,7 @@ try {
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
+  process.stderr.write(`${describeFailure(error)}\n`)
   process.exitCode = 1
 } finally {
   await db.close()

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
+import { describeFailure } from '@windlass/runtime/postgres/describe-failure'
 import { createAdminKey } from './engine/admin-key.ts'
 
 const { positionals, values } = parseArgs({
@@ -24,7 +25,7 @@ try {
   )
   process.stdout.write(`${key}\n`)
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
+  process.stderr.write(`${describeFailure(error)}\n`)
   process.exitCode = 1
 } finally {
   await db.close()

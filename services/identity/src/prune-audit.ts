@@ -1,5 +1,6 @@
 import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
+import { describeFailure } from '@windlass/runtime/postgres/describe-failure'
 import { pruneAudit } from './engine/audit-pruning.ts'
 
 const [, seq, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(process.argv[2] ?? '') ?? []
@@ -9,7 +10,7 @@ try {
   const deleted = await pruneAudit(db, { seq: Number(seq), hash: Buffer.from(hash, 'hex') })
   process.stdout.write(`deleted ${deleted} entries\n`)
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
+  process.stderr.write(`${describeFailure(error)}\n`)
   process.exitCode = 1
 } finally {
   await db.close()

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { loadSettingsOrExit } from '@windlass/runtime/config/load-settings'
 import { openDb } from '@windlass/runtime/postgres/db'
+import { describeFailure } from '@windlass/runtime/postgres/describe-failure'
 import { decideAnonymous, describeChange } from './engine/anonymous-review.ts'
 import { listUndecided } from './store/anonymous-changes.ts'
 
@@ -28,7 +29,7 @@ try {
     print(decided.map((name) => `${decision}: ${name}`))
   }
 } catch (error) {
-  process.stderr.write(`${(error as Error).message}\n`)
+  process.stderr.write(`${describeFailure(error)}\n`)
   process.exitCode = 1
 } finally {
   await db.close()
