@@ -94,7 +94,7 @@ const OTHERS: [string, Partial<Wait>, Place[], reason: RegExp, suggestion: strin
     { state: 'PAUSED', gates: ['pay', 'send'] },
     [],
     /approval of 'pay', 'send'$/,
-    "a decision on 'pay', e.g. by POST /executions/{id}/authorize/{task}",
+    "an approval or rejection of 'pay': POST /executions/{id}/approvals/{call}/approve or …/reject",
   ],
   [
     'a sleep',

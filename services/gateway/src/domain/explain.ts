@@ -70,7 +70,7 @@ function explainPaused({ gates }: Wait): Explanation {
   const tasks = gates.map((task) => `'${task}'`).join(', ')
   return because(
     `it waits for approval of ${tasks}`,
-    `a decision on '${gates[0]}', e.g. by POST /executions/{id}/authorize/{task}`,
+    `an approval or rejection of '${gates[0]}': POST /executions/{id}/approvals/{call}/approve or …/reject`,
   )
 }
 
