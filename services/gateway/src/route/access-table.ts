@@ -74,9 +74,9 @@ const PREFACE = [
   '',
   'The columns are callers without a token (anonymous), with a token without permissions',
   '(no_permissions), with one of the built-in roles, workers with the token of their session, and',
-  'workers with the token of an execution that an administrator started. `own`: only for the worker of',
-  'that name, or for the execution of the token. An object may require more than its route, as a',
-  'workflow with `required_permissions` does.',
+  'workers with the token of an execution that an administrator started. `·`: refused. `own`: only for',
+  'the worker of that name, or for the execution of the token. An object may require more than its',
+  'route, as a workflow with `required_permissions` does.',
   '',
 ]
 
