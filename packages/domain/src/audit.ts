@@ -26,12 +26,13 @@
  * the numbers, an entry out of order, an entry whose hash does not match its content, an entry that
  * does not continue the one before. After a break it continues from the hash that the entry itself
  * claims, so one changed entry is one problem and not one for each later entry. `windlass audit verify`
- * runs it over the HTTP API, outside of the server that it checks; the console runs it in the browser.
+ * runs it over the HTTP API, outside the server that it checks; the console runs it in the browser.
  *
  * Guaranteed. A changed, removed, inserted or reordered entry is reported, unless the chain from there on
  * was rebuilt or cut off.
  *
- * Not guaranteed. The owner of the database can rebuild the chain, or cut off its end and set the head back. Against that, give the verifier a head that was noted elsewhere: the chain must contain it,
+ * Not guaranteed. The owner of the database can rebuild the chain, or cut off its end and set the head
+ * back. Against that, give the verifier a head that was noted elsewhere: the chain must contain it,
  * unchanged, and everything up to it is then evidence. An entry that was never written leaves no trace,
  * so changes are recorded before they are made (`begun`) or in the same transaction.
  *

@@ -59,8 +59,8 @@ Fallback and rollback: run again if they were interrupted; so does the only atte
 without retries.
 Timeouts: `timeout` and `heartbeat_timeout` bound one attempt in one process; an interrupted attempt
 starts with its full time. `total_timeout` and a workflow's `timeout` count from the recorded start.
-Heartbeats: details are recorded now and then as another TASK_STARTED of the call, from which the
-next attempt reads them, also one of another worker.
+Heartbeats: details are recorded every ten seconds, and when an attempt fails, as another
+TASK_STARTED of the call, from which the next attempt reads them, also on another worker.
 `sleep`: takes its start from the log and waits only for the remaining time.
 Approvals: requested once for each attempt; the log shows whether the request was made.
 

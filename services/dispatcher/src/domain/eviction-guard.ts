@@ -2,7 +2,7 @@
  * Heartbeats and eviction: when a silent worker loses its executions.
  *
  * Problem. A worker that died must not keep executions; a worker that lives must not lose them because
- * a dispatcher was stalled, the database was away, or nothing ran at all for a while. Several
+ * a dispatcher was stalled, the database was unavailable, or nothing ran at all for a while. Several
  * dispatchers run, their clocks differ, and a pong may reach any of them.
  *
  *   worker          gateway            dispatcher (any)              PostgreSQL
@@ -61,9 +61,9 @@
  * | --- | --- |
  * | a pong is lost | the next one, 10 s later, is early enough: three fit into `heartbeat_timeout` |
  * | a dispatcher dies | its buffer is lost: at most a tick of pongs; its streams count as live for 5 s |
- * | NATS is away | the stream of an evicted worker closes at the next tick instead of at once |
- * | executions is away | the worker is evicted; `release_generation` stays until Requeue is answered |
- * | the database is away | no evictions; afterwards the guard gives the time of the outage back |
+ * | NATS is unavailable | the stream of an evicted worker closes at the next tick instead of at once |
+ * | executions is unavailable | the worker is evicted; `release_generation` stays until Requeue is answered |
+ * | the database is unavailable | no evictions; afterwards the guard gives the time of the outage back |
  *
  * Measurements (bench/README.md, two virtual cores): 5,000 idle workers answer 500 pings a second; all
  * services together commit 9.2 transactions a second for them, PostgreSQL uses 1.5 % of a core. That is
@@ -76,7 +76,7 @@
  *  - eviction on disconnect: a reconnect after a network failure would cost every execution of the
  *    worker. A closed stream ends offers and frees the name; the work stays with the worker. Workers
  *    that promise to reconnect are evicted some seconds after (departures.ts);
- *  - the work returned inside of the eviction: executions may be away, and a transaction would be open
+ *  - the work returned inside the eviction: executions may be unavailable, and a transaction would be open
  *    for the time of a remote call. The event is an outbox row instead, Requeue is repeated (as in ADR 2).
  */
 

@@ -49,8 +49,8 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  * Hung gateways (gateway-watch.ts). A gateway that hangs takes frames and passes none on. Its workers get no
  * offers and no frames until it answers again, and what was sent in the last moments is released unless it is
  * claimed, so that it reaches another worker within two seconds instead of after `claim_timeout`. A
- * gateway that is starved for seconds looks like one that hangs for ever, and a worker that claims by delivery
- * runs a frame before the server knows. So two things keep a task from running twice:
+ * gateway that gets no processor time for seconds cannot be distinguished from one that hangs forever, and a worker
+ * that claims by delivery runs a frame before the server knows. So two things keep a task from running twice:
  *
  *   dispatcher             gateway                 worker
  *        │── frame 1 ────────►│── frame 1 ────────────►│  runs it
@@ -63,9 +63,9 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  *  - the gateway acknowledges, in the turn of its event loop that passes a frame on, the bytes of each stream
  *    that the socket of the worker has taken. A frame that is known to have arrived is not released: it stays
  *    with its worker until `claim_timeout`;
- *  - a gateway that did not run, or missed our beats, marks what it then passes on as delayed, and the worker
- *    claims it before it runs it. The mark is a comment between two frames: a frame of which a part had been
- *    passed on has none.
+ *  - a gateway that did not run, or missed beats of the dispatcher, marks the frames that it then passes on as
+ *    delayed, and the worker claims such a frame before it runs it. The mark is a comment between two frames, so
+ *    a frame that had been passed on in part has none.
  *
  * Drain (streams/drain-streams.ts). A dispatcher that stops takes no new streams and ends the open ones over
  * 12 ms each, 12 s at most, so that less than a tenth of a fleet of a thousand reconnects in any second.
@@ -91,7 +91,7 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  *
  * Rejected:
  *  - a lease loop for each stream: the cost of an idle fleet would grow with its size;
- *  - a longer silence until a gateway counts as hung: it delays the work behind one that does hang, and on a
+ *  - a longer time without beats until a gateway counts as hung: it delays the work behind one that does hang, and on a
  *    busy machine a live gateway exceeds any limit;
  *  - acknowledgements with the beats: what a gateway passed on in the quarter of a second before it stopped
  *    would still be sent twice;
