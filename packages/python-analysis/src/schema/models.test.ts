@@ -89,6 +89,27 @@ class Line(BaseModel):
   })
 })
 
+test('a union: has a title unless it is a model or null', () => {
+  const { schema } = schemaOfX(`
+class A(BaseModel):
+    a: int
+class B(BaseModel):
+    b: int
+class X(BaseModel):
+    either: A | B
+    mixed: A | str
+    optional: A | B | None = None
+    nullable: A | None = None
+`)
+  const [a, b, none] = [{ $ref: '#/$defs/A' }, { $ref: '#/$defs/B' }, { type: 'null' }]
+  expect(schema.properties).toEqual({
+    either: { anyOf: [a, b], title: 'Either' },
+    mixed: { anyOf: [a, { type: 'string' }], title: 'Mixed' },
+    optional: { anyOf: [a, b, none], default: null, title: 'Optional' },
+    nullable: { anyOf: [a, none], default: null },
+  })
+})
+
 test('recursive model: refers to its own definition', () => {
   const { schema } = schemaOfX('class X(BaseModel):\n    next: X | None = None\n')
   expect(schema.$ref).toBe('#/$defs/X')

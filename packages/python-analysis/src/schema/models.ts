@@ -134,9 +134,12 @@ function toProperties(
   })
 }
 
-/** True if the title comes from a shared definition. */
-const refersTo = ({ $ref, anyOf }: Schema): boolean =>
-  Boolean($ref) || (Array.isArray(anyOf) && anyOf.some((alternative) => alternative.$ref))
+/** True if the title comes from a shared definition, which may be nullable. */
+function refersTo({ $ref, anyOf }: Schema): boolean {
+  if (!Array.isArray(anyOf)) return Boolean($ref)
+  const [only, ...others] = anyOf.filter(({ type }) => type !== 'null')
+  return others.length === 0 && Boolean(only?.$ref)
+}
 
 function isRequired({ annotation, declared, shape }: Field, annotated: FieldOptions): boolean {
   if (shape.kind !== 'typed_dict') return !declared.hasDefault && !annotated.hasDefault
