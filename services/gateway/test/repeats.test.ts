@@ -123,6 +123,15 @@ test('POST .../fork with dry_run: the plan alone', async () => {
   expect(executions.commands.length).toBe(before)
 })
 
+test('POST .../rerun and .../fork with detailed: the whole context', async () => {
+  const { post } = await setup()
+  const events = expect.any(Array)
+  expect(await (await post('rerun?detailed=true')).json()).toMatchObject({ events })
+  const fork = await post('fork?detailed=true', '{"after_seq": 5}')
+  expect(await fork.json()).toMatchObject({ execution: { events } })
+  expect((await post('rerun?detailed=maybe')).status).toBe(422)
+})
+
 const WRONG: [what: string, body: string | undefined, loc: unknown[]][] = [
   ['fork', undefined, ['body']],
   ['fork', '{}', ['body', 'after_seq']],

@@ -3,15 +3,21 @@ import type { Command, Execution } from '@windlass/proto/windlass/executions/v1/
 import type { PlanForkResponse } from '@windlass/proto/windlass/executions/v1/history'
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import { mayReadLog } from '../access/execution.ts'
 import type { Repeatable } from '../access/repeat.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
-import { JsonText, summary } from '../domain/views.ts'
+import { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { json, optionalJson } from '../route/body.ts'
+import { flag } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { checkInput, createOf, type RepeatDeps as Deps } from './repeat-command.ts'
+import { viewOf } from './responses.ts'
 import { kept } from './schedule-views.ts'
 import { ExecutionView } from './schemas.ts'
+
+const query = { detailed: flag.default(false) }
 
 const again = {
   /** Another input; absent: that of the execution. */
@@ -27,6 +33,7 @@ const RerunRequest = z
 export const rerunExecution = route('post', '/executions/{execution_id}/rerun', {
   summary: 'Start an execution like another one, with its input or another, without waiting',
   access: 'may repeat execution',
+  query,
   body: optionalJson(RerunRequest, { payloads: ['input'] }),
   returns: ExecutionView,
   audit: {
@@ -36,11 +43,11 @@ export const rerunExecution = route('post', '/executions/{execution_id}/rerun', 
     detail: ({ resolved, ctx }) => startedBy(resolved, ctx),
     recorded: 'eventually',
   },
-  async handle({ params, body, resolved, caller, ctx }, deps: Deps) {
+  async handle({ params, query, body, resolved, caller, ctx }, deps: Deps) {
     const request = { ctx, caller, ...resolved, input_json: body?.input?.text }
     await checkInput(deps, request)
     const create = await createOf(deps, { ...request, action: ['rerun', params.execution_id] })
-    return summary(await start(deps, ctx, create))
+    return viewFor(deps, { caller, ...query }, await start(deps, ctx, create))
   },
 })
 
@@ -82,6 +89,7 @@ export const forkExecution = route('post', '/executions/{execution_id}/fork', {
   summary: 'Start an execution that begins with the log of another one up to an entry',
   isExpensive: true,
   access: 'may repeat execution',
+  query,
   body: json(ForkRequest, { payloads: ['input'] }),
   returns: ForkResult,
   audit: {
@@ -95,7 +103,7 @@ export const forkExecution = route('post', '/executions/{execution_id}/fork', {
     }),
     recorded: 'eventually',
   },
-  async handle({ params: { execution_id }, body, resolved, caller, ctx }, deps: Deps) {
+  async handle({ params: { execution_id }, query, body, resolved, caller, ctx }, deps: Deps) {
     const { after_seq, dry_run } = body
     const planned = await orUpgrade(deps.history.planFork({ execution_id, after_seq }))
     if (!planned.found) throw beyondEnd(planned)
@@ -108,7 +116,8 @@ export const forkExecution = route('post', '/executions/{execution_id}/fork', {
     const { execution_id: id, value } = await createOf(deps, { ...request, action })
     const fork = { $case: 'fork', value: { create: value, after_seq } } as const
     const execution = await submit(deps, ctx, { execution_id: id, with_log: false, body: fork })
-    return new JsonText(`{"plan":${plan},"execution":${summary(execution).text}}`)
+    const view = await viewFor(deps, { caller, ...query }, execution)
+    return new JsonText(`{"plan":${plan},"execution":${view.text}}`)
   },
 })
 
@@ -122,6 +131,13 @@ const beyondEnd = ({ last_seq }: PlanForkResponse) =>
 const startedBy = (resolved: Repeatable | undefined, { executionId }: RequestContext) => ({
   ...{ execution_id: executionId, workflow_version: resolved?.workflow.version },
 })
+
+/** Permission to run a workflow does not include that to read the log. */
+const viewFor = (
+  { executions }: Deps,
+  { caller, detailed }: { caller: Caller; detailed: boolean },
+  execution: Execution,
+): Promise<JsonText> => viewOf(executions, execution, detailed && mayReadLog(caller, execution))
 
 const start = (
   deps: Deps,
