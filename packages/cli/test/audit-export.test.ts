@@ -142,7 +142,7 @@ test('pruned log: export refuses to begin in the middle; verify continues the ex
   await writeFile(file, linesOf(entries.slice(0, 1_500)))
   expect(await windlass('audit', 'verify', file)).toMatchObject({
     status: 0,
-    out: `${LENGTH} entries, head ${checkpointOf(entries)}\nthe log is whole\n`,
+    out: `${LENGTH} entries, head ${checkpointOf(entries)}\nthe log is intact\n`,
   })
   expect(await windlass('audit', 'verify')).toMatchObject({
     status: 3,

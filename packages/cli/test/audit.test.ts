@@ -35,7 +35,7 @@ test.each([0, 1, 3, 1_000, 2_345])('an unchanged log of %i entries: whole', asyn
   const { seq, hash } = headOf(entries)
   expect(await verified(entries)).toEqual({
     status: 0,
-    out: `${n} entries, head ${seq}:${hash}\nthe log is whole\n`,
+    out: `${n} entries, head ${seq}:${hash}\nthe log is intact\n`,
     err: '',
   })
 })

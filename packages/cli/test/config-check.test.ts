@@ -19,7 +19,7 @@ test('config check: each setting with its value and its origin', async () => {
   const env = { SVC_CONFIG, SVC_WORKERS__HEARTBEAT_INTERVAL: '7' }
   const { windlass } = await cliFixture({ env })
   const { status, out, err } = await windlass('config', 'check')
-  expect({ status, err }).toEqual({ status: 0, err: '' })
+  expect({ status, err }).toEqual({ status: 0, err: 'a service accepts these settings\n' })
   const lines = out.split('\n')
   expect(lines).toContain(`server.port = 8100  # ${SVC_CONFIG}`)
   expect(lines).toContain('workers.heartbeat_interval = 7  # SVC_WORKERS__HEARTBEAT_INTERVAL')

@@ -53,6 +53,13 @@ test('--version: prints the version of the project', async () => {
   })
 })
 
+test('a reader that closes the pipe early: the command ends without an error', async () => {
+  const child = start(['--help'])
+  child.stdout.destroy()
+  const [err] = await Promise.all([text(child.stderr), once(child, 'exit')])
+  expect(err).toBe('')
+})
+
 test('server rpc-keys: one file of keys for each service, readable by its owner only', async () => {
   const dir = join(await folder(), 'keys')
   const write = async (env: Record<string, string> = {}) => {

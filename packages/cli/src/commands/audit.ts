@@ -86,7 +86,7 @@ export const auditVerify: Command = {
     context.out(`${check.head.seq} entries, head ${formatHead(check.head)}\n`)
     for (const problem of check.problems) context.err(`${problem}\n`)
     if (check.problems.length > 0) return BROKEN
-    context.out('the log is whole\n')
+    context.out('the log is intact\n')
     return 0
   },
 }

@@ -14,7 +14,7 @@ export const configCheck: Command = {
   options: {
     changed: { type: 'boolean', about: 'only settings that file or environment set' },
   },
-  async run({ options }, { env, out }) {
+  async run({ options }, { env, out, err }) {
     const settings = listEffectiveSettings(env)
     const listed = options.changed
       ? settings.filter(({ origin }) => origin !== 'default')
@@ -22,6 +22,7 @@ export const configCheck: Command = {
     for (const { path, value, origin } of listed) out(`${path} = ${value}  # ${origin}\n`)
     const problems = await findProblems(loadSettings(env))
     if (problems.length > 0) throw new Failure(problems.join('\n'))
+    err('a service accepts these settings\n')
     return 0
   },
 }
