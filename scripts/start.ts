@@ -82,11 +82,11 @@ async function introduce(
   const logs = path.join(dir, 'logs')
   const consoleUrl = `${url}/console/`
   const addresses = { consoleUrl, url, mcpUrl, metricsUrl, targets, logs, example: EXAMPLE }
-  process.stdout.write(servingText(addresses))
+  process.stdout.write(servingText(addresses, !open))
   if (opensConsole && !openInBrowser(consoleUrl)) process.stdout.write(NO_BROWSER_TEXT)
   if (open) process.stdout.write(openText(system.settings))
   if (!isolated) process.stdout.write(SHARED_USER_TEXT)
   if (!open && workers === 0) process.stdout.write(NO_WORKER_TEXT)
   const key = auth && (await createFirstAdminKey({ ...context, ...system }))
-  if (key) process.stdout.write(adminKeyText(key, url))
+  if (key) process.stdout.write(adminKeyText(key))
 }

@@ -26,24 +26,20 @@ interface Addresses {
 }
 
 /** Lists the addresses and the next steps. */
-export function servingText({
-  consoleUrl,
-  url,
-  mcpUrl,
-  metricsUrl,
-  targets,
-  logs,
-  example,
-}: Addresses): string {
+export function servingText(
+  { consoleUrl, url, mcpUrl, metricsUrl, targets, logs, example }: Addresses,
+  hasAuth: boolean,
+): string {
+  const curl = hasAuth ? 'curl -H "authorization: Bearer $SVC_AUTH_TOKEN"' : 'curl'
   return `
   Console   ${consoleUrl}
 
 Windlass serves on ${url}
 
-  Upload    curl -F file=@${example} ${url}/workflows
-  Run       curl -X POST ${url}/workflows/default/hello_world/run/sync \\
+  Upload    ${curl} -F file=@${example} ${url}/workflows
+  Run       ${curl} -X POST ${url}/workflows/default/hello_world/run/sync \\
                  -H 'content-type: application/json' -d '"World"'
-  Workers   curl ${url}/workers
+  Workers   ${curl} ${url}/workers
   MCP       ${mcpUrl}
   Metrics   ${metricsUrl} of the gateway; addresses of all services: ${targets}
   Docs      README.md, docs/
@@ -76,19 +72,19 @@ export const NO_BROWSER_TEXT = `
 
 export const NO_WORKER_TEXT = `
   No worker was started: with authentication on, uploaded code runs next to the server only with
-  --workers N. On another machine:  windlass worker start --server-url URL --bootstrap-token-file F
+  --workers N. On another machine:  windlass-worker start --server-url URL --bootstrap-token-file F
   (to get the token:  npx windlass server bootstrap-token).
 `
 
 /** Shows the first administrator's key, which is stored only as a hash. */
-export function adminKeyText(key: string, url: string): string {
+export function adminKeyText(key: string): string {
   return `
   The first administrator's key, shown this once:
 
       ${key}
 
-  curl -H 'authorization: Bearer <the key>' ${url}/workflows
-  export SVC_AUTH_TOKEN='<the key>'  # for npx windlass
+  export SVC_AUTH_TOKEN=${key}  # for npx windlass and the commands above
+
   If you lose it, \`npx windlass admin create-key\` creates another one.
 `
 }
