@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import builtins
+import dataclasses
+import json
 import subprocess
 import urllib.error
 from typing import Any
@@ -63,9 +66,48 @@ class Unreadable(Exception):
         raise RuntimeError("no text")
 
 
+class Declined(NonRetryable):
+    def __init__(self, code: int) -> None:
+        super().__init__(f"declined with {code}")
+        self.code = code
+
+
+@dataclasses.dataclass(frozen=True)
+class Frozen(Exception):
+    code: int
+
+
+class Computed(Exception):
+    def __init__(self, code: int) -> None:
+        super().__init__(code)
+        self.code = code
+
+    @property
+    def message(self) -> str:
+        return f"code {self.code}"
+
+
+class RetryError(Exception):
+    """Another class than the SDK's of this name."""
+
+
+class ConnectionRefusedError(Exception):  # noqa: A001
+    """Another class than the built-in of this name."""
+
+
 @task
 async def raises(kind: str) -> None:
     match kind:
+        case "own subclass":
+            raise Declined(51)
+        case "frozen":
+            raise Frozen(4)
+        case "computed":
+            raise Computed(5)
+        case "name of the SDK":
+            raise RetryError("own")
+        case "name in the module":
+            raise builtins.ConnectionRefusedError(111, "refused")
         case "own":
             raise OwnError(7, "no")
         case "key":
@@ -115,6 +157,11 @@ async def raises(kind: str) -> None:
         ("os", OSError, lambda error: (error.errno, error.strerror, error.filename)),
         ("chained", ValueError, lambda error: repr(error.__cause__)),
         ("group", ExceptionGroup, lambda error: repr(error.exceptions)),
+        ("own subclass", Declined, lambda error: (error.code, error.message)),
+        ("frozen", Frozen, lambda error: error.code),
+        ("computed", Computed, lambda error: (error.code, error.message)),
+        ("name of the SDK", RetryError, lambda error: error.args),
+        ("name in the module", OSError, lambda error: error.errno),
     ],
 )
 async def test_handler_catches_the_same_class_in_every_run(
@@ -259,6 +306,26 @@ def test_long_messages_and_tracebacks_are_cut() -> None:
     assert len(failure["message"]) == MAX_TEXT
     assert len(failure["traceback"]) <= MAX_TEXT
     assert failure["args"] is None
+
+
+def test_group_of_many_groups_is_cut() -> None:
+    def nest(levels: int) -> Exception:
+        if not levels:
+            return ValueError("x" * MAX_TEXT)
+        return ExceptionGroup("several", [nest(levels - 1)] * 10)
+
+    failure = describe_failure(nest(4))
+    assert len(json.dumps(failure)) < 1024**2
+    restored = restore_failure(failure, {})
+    assert isinstance(restored, ExceptionGroup)
+    assert isinstance(restored.exceptions[0], ExceptionGroup)
+
+
+@pytest.mark.parametrize("module", [None, "gone", "windlass_source_1_1"])
+def test_class_that_has_moved_is_found_in_the_module_of_the_task(module: str | None) -> None:
+    moved = type("Moved", (Exception,), {"__module__": "windlass_source_1_2"})
+    failure = {"type": "Moved", "message": "m", "module": module}
+    assert isinstance(restore_failure(failure, {"Moved": moved}), moved)
 
 
 async def test_each_failed_attempt_carries_its_failure() -> None:

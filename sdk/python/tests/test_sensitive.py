@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from dataclasses import asdict
@@ -39,6 +40,10 @@ class LeakyError(Exception):
         self.text = text
 
 
+async def fail(secret: str) -> None:
+    raise LeakyError(secret)
+
+
 def flow(directory: Path) -> Any:
     storage = LocalFileStorage(directory)
 
@@ -54,6 +59,12 @@ def flow(directory: Path) -> Any:
     async def burn(secret: str) -> None:
         raise LeakyError(secret)
 
+    @task.with_options(sensitive=True)
+    async def burns_several(secret: str) -> None:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(2):
+                group.create_task(fail(secret))
+
     @task.with_options(sensitive=True, output_storage=storage, fallback=lambda secret: secret)
     async def falls_back(secret: str) -> str:
         raise LeakyError(secret)
@@ -65,6 +76,10 @@ def flow(directory: Path) -> Any:
         lengths += [len(item) for item in await issue.map([secret, secret])]
         async for done in as_completed([issue(secret)]):
             lengths.append(len(await done))
+        try:
+            await burns_several(secret)
+        except* LeakyError as errors:
+            lengths.append(len(errors.exceptions))
         try:
             await burn(secret)
         except LeakyError as error:
@@ -81,7 +96,7 @@ async def test_values_of_sensitive_tasks_are_nowhere(
     run = await engine.start(flow(tmp_path))
     await engine.advance_until_settled(run, timedelta(hours=1))
     lengths, message, _ = run.result()
-    assert lengths == [len(SECRET)] * 5
+    assert lengths == [*[len(SECRET)] * 5, 2]
     assert message == "the message is not recorded, because the task is sensitive"
     assert run.progress == []
     assert SECRET not in json.dumps([asdict(event) for event in run.events])

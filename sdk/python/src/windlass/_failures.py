@@ -9,17 +9,16 @@ name is left: `inner_exception` is a RecordedError.
 
 from __future__ import annotations
 
-import builtins
-import importlib
 import sys
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import lru_cache
+from dataclasses import dataclass
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from windlass import errors
+from windlass._exception_classes import combine, find_class, is_group_class
 from windlass._json import encode
 from windlass._narrow import is_list, is_object
 from windlass.errors import (
@@ -40,6 +39,8 @@ MAX_ARGS = 4 * 1024
 MAX_CAUSES = 5
 # Of an exception group.
 MAX_MEMBERS = 10
+# Exceptions in one failure: groups may contain groups.
+MAX_EXCEPTIONS = 50
 
 # Attributes of the SDK's errors that `restore_failure` sets itself.
 _BUILT_UP = {"inner_exception", "message", "__notes__", "__windlass_failure__"}
@@ -61,7 +62,7 @@ def describe_failure(error: BaseException) -> dict[str, Any]:
     (those that JSON holds as they are), `traceback` (the frames of user code, at most 16 KiB) and
     `cause` (the same members, or null); for a group also `exceptions`, each with these members.
     """
-    return _describe(error, MAX_CAUSES)
+    return _describe(error, MAX_CAUSES, _Count())
 
 
 def describe_without_values(error: BaseException) -> dict[str, Any]:
@@ -72,8 +73,15 @@ def describe_without_values(error: BaseException) -> dict[str, Any]:
     described = describe_failure(error)
     if isinstance(root_cause(error), _WITHOUT_VALUES):
         return described
+    return _without_values(described)
+
+
+def _without_values(described: Mapping[str, Any]) -> dict[str, Any]:
     message = "the message is not recorded, because the task is sensitive"
-    return {**described, "message": message, "args": None, "attributes": {}, "cause": None}
+    kept = {**described, "message": message, "args": None, "attributes": {}, "cause": None}
+    if is_list(members := described.get("exceptions")):
+        kept["exceptions"] = [_without_values(member) for member in members]
+    return kept
 
 
 def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> ExecutionError:
@@ -84,37 +92,36 @@ def restore_failure(failure: Mapping[str, Any], names: Mapping[str, Any]) -> Exe
     failure = decoded_failure(failure)
     restored = _restore(failure, names)
     cause = failure.get("cause")
-    restored.__cause__ = restore_failure(cause, names) if is_object(cause) else None
+    _set(restored, __cause__=restore_failure(cause, names) if is_object(cause) else None)
     return restored
 
 
 def _restore(failure: Mapping[str, Any], names: Mapping[str, Any]) -> ExecutionError:
     type_name, message = str(failure.get("type") or "Exception"), str(failure.get("message") or "")
-    sdk_class = getattr(errors, type_name, None)
-    if isinstance(sdk_class, type) and issubclass(sdk_class, ExecutionError):
-        error: ExecutionError = _create(sdk_class, failure, message)
-        error.inner_exception, error.message = None, message
-        return error
-    user_class = _find_class(failure, type_name, names)
+    kind = find_class(failure, type_name, names)
     members = failure.get("exceptions")
     try:
-        if is_list(members) and _is_group_class(user_class):
+        if issubclass(kind, ExecutionError):
+            error: ExecutionError = _create(kind, failure, message)
+            _set(error, inner_exception=None, message=message)
+            return error
+        if is_list(members) and is_group_class(kind):
             group = [restore_failure(member, names) for member in members if is_object(member)]
-            inner: BaseException = _attach(user_class(message, group), failure)
-            combined: Any = _combine(user_class)
+            inner: BaseException = _attach(kind(message, group), failure)
+            combined: Any = combine(kind)
             restored: ExecutionError = combined(message, group)
         else:
-            inner = _create(user_class, failure, message)
-            combined = _combine(user_class)
+            inner = _create(kind, failure, message)
+            combined = combine(kind)
             restored = combined.__new__(combined)
-            restored.args = inner.args
-    except TypeError:  # no class, or one that cannot be created
+            _set(restored, args=inner.args)
+    except Exception:  # no class, or one that cannot be created
         inner = RecordedError(type_name, message, failure)
         restored = ExecutionError.__new__(ExecutionError)
         restored.args = inner.args
     vars(restored).update(vars(inner))
     _attach(restored, failure)
-    restored.inner_exception, restored.message = inner, message
+    _set(restored, inner_exception=inner, message=message)
     return restored
 
 
@@ -124,25 +131,44 @@ def decoded_failure(failure: Mapping[str, Any]) -> Mapping[str, Any]:
     return decoded if is_object(decoded) else failure
 
 
-def _describe(error: BaseException, causes: int) -> dict[str, Any]:
+@dataclass(slots=True)
+class _Count:
+    """Exceptions that one failure describes."""
+
+    described: int = 0
+
+    @property
+    def is_full(self) -> bool:
+        return self.described >= MAX_EXCEPTIONS
+
+
+def _describe(error: BaseException, causes: int, count: _Count) -> dict[str, Any]:
+    count.described += 1
     inner = root_cause(error)
     recorded = recorded_failure(inner)
     if recorded is not None:
         return dict(recorded)
     described: dict[str, Any] = dict(describe_error(inner))
     described["message"] = described["message"][:MAX_TEXT]
-    if is_group(inner) and causes > 1:
-        members = inner.exceptions[:MAX_MEMBERS]
-        described["exceptions"] = [_describe(member, causes - 1) for member in members]
     cause = inner.__cause__ or (None if inner.__suppress_context__ else inner.__context__)
-    return {
-        **described,
+    described |= {
         "module": type(inner).__module__,
         "args": _describe_args(inner),
         "attributes": _describe_attributes(inner),
         "traceback": _format_traceback(inner),
-        "cause": _describe(cause, causes - 1) if cause is not None and causes > 1 else None,
+        "cause": None,
     }
+    if causes > 1 and cause is not None and not count.is_full:
+        described["cause"] = _describe(cause, causes - 1, count)
+    if causes > 1 and is_group(inner):
+        members = [
+            _describe(member, causes - 1, count)
+            for member in inner.exceptions[:MAX_MEMBERS]
+            if not count.is_full
+        ]
+        if members:
+            described["exceptions"] = members
+    return described
 
 
 def _describe_args(error: BaseException) -> list[Any] | None:
@@ -203,55 +229,6 @@ def _is_internal(filename: str) -> bool:
 _DIRECTORY = (sys.modules[_PACKAGE].__file__ or "").rpartition("__init__")[0] or "\0"
 
 
-def _find_class(failure: Mapping[str, Any], name: str, names: Mapping[str, Any]) -> Any:
-    """Finds an exception class in the task's module, in its own module, or among the built-ins."""
-    module = failure.get("module")
-    for scope in (names, _find_module(module), vars(builtins)):
-        found = scope.get(name)
-        if isinstance(found, type) and issubclass(found, BaseException):
-            return found
-    return None
-
-
-def _find_module(name: Any) -> Mapping[str, Any]:
-    if not isinstance(name, str):
-        return {}
-    try:
-        return vars(sys.modules.get(name) or importlib.import_module(name))
-    except Exception:
-        return {}
-
-
-def _is_group_class(kind: Any) -> bool:
-    return issubclass(kind, ExceptionGroup)
-
-
-def _new_group(cls: Any, message: str, members: Sequence[Exception]) -> Any:
-    return BaseExceptionGroup.__new__(cls, message, members)
-
-
-def _init_group(self: ExecutionError, message: str, members: Sequence[Exception]) -> None:
-    """Replaces that of ExecutionError, which has other parameters."""
-
-
-def _message_of(error: ExecutionError) -> str:
-    return error.message
-
-
-@lru_cache(256)
-def _combine(user_class: Any) -> type[ExecutionError]:
-    """Returns a class of which both `except ExecutionError` and `except user_class` are true."""
-    if not issubclass(user_class, Exception):
-        return ExecutionError
-    try:
-        members: dict[str, Any] = {"__module__": errors.__name__, "__str__": _message_of}
-        if issubclass(user_class, BaseExceptionGroup):
-            members |= {"__new__": _new_group, "__init__": _init_group, "message": ""}
-        return type("ExecutionError", (ExecutionError, user_class), members)
-    except TypeError:  # for example a class that forbids subclasses
-        return ExecutionError
-
-
 def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
     """Creates the exception from its arguments, as pickle does, or without its `__init__`."""
     args = failure.get("args")
@@ -261,15 +238,20 @@ def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
             error = kind(*args)
     if error is None or list(error.args) != args:
         error = kind.__new__(kind)
-        error.args = (message,)
+        _set(error, args=(message,))
     return _attach(error, failure)
 
 
 def _attach(error: Any, failure: Mapping[str, Any]) -> Any:
     """Gives an exception its recorded attributes and its record."""
     attributes: Any = failure.get("attributes")
-    for name, value in attributes.items() if is_object(attributes) else ():
-        with suppress(AttributeError, TypeError):  # one that cannot be assigned
-            setattr(error, name, value)
-    error.__windlass_failure__ = failure
+    _set(error, **(attributes if is_object(attributes) else {}))
+    vars(error)["__windlass_failure__"] = failure
     return error
+
+
+def _set(error: BaseException, /, **attributes: Any) -> None:
+    """Sets attributes, also of a frozen dataclass, but not those that the class computes."""
+    for name, value in attributes.items():
+        with suppress(AttributeError, TypeError):
+            object.__setattr__(error, name, value)

@@ -7,6 +7,9 @@ import sys
 from dataclasses import dataclass
 from types import ModuleType
 
+# Start of the names of modules that hold uploaded sources; id and version follow.
+SOURCE_PREFIX = "windlass_source_"
+
 
 @dataclass(frozen=True, slots=True)
 class SourceText:

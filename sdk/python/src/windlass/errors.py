@@ -274,7 +274,7 @@ def root_cause(error: BaseException) -> BaseException:
 
 def recorded_failure(error: BaseException) -> Mapping[str, Any] | None:
     """Returns the record from which an exception was restored, or None for a new exception."""
-    failure: Mapping[str, Any] | None = getattr(error, "__windlass_failure__", None)
+    failure: Mapping[str, Any] | None = vars(error).get("__windlass_failure__")
     return failure
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from windlass import compat
-from windlass._source_text import SourceText, load_source, unload_source
+from windlass._source_text import SOURCE_PREFIX, SourceText, load_source, unload_source
 from windlass._sources import list_workflows
 from windlass.errors import ImportTimeout, WorkflowNotFoundError
 from windlass.worker._models import Source
@@ -74,7 +74,8 @@ def load_module(source: Source, file: str | None = None) -> ModuleType:
     """Loads an uploaded source as a module, under the name of a file if there is one."""
     text = read_text(source)
     filename = file or f"<{source.namespace}/{source.name} version {source.version}>"
-    return load_source(SourceText(f"windlass_source_{source.id}_{source.version}", filename, text))
+    name = f"{SOURCE_PREFIX}{source.id}_{source.version}"
+    return load_source(SourceText(name, filename, text))
 
 
 def find_workflow(module: ModuleType, source: Source) -> Workflow[Any, Any]:
