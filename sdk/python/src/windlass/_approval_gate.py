@@ -45,6 +45,7 @@ async def await_approval(
         raise ApprovalRejected(
             task_name, approval.approver_subject, approval.approver_provider, approval.reason
         )
+    run.is_pausing = True
     raise PauseRequested(
         f"approval:{approval_call_id}", _pause_output(run, approval_call_id, task_name, approval)
     )

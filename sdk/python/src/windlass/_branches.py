@@ -14,12 +14,15 @@ from typing import Any, TypeVar
 
 from windlass._run import current_scope, require_scope
 from windlass._task_call import TaskCall
-from windlass.errors import PauseRequested
+from windlass.errors import find_pause
 
 A = TypeVar("A")
 R = TypeVar("R")
 
 Branch = asyncio.Future[Any]
+
+# Reason of a cancel after which a branch never continues, not even in a later run.
+GIVEN_UP = "another call has ended first"
 
 
 def start_branches(
@@ -75,11 +78,11 @@ def _start(
     return branch
 
 
-async def cancel_branches(branches: Sequence[Branch]) -> None:
+async def cancel_branches(branches: Sequence[Branch], reason: str | None = None) -> None:
     """Cancels the branches that still run, and waits until they have ended."""
     running = [branch for branch in branches if not branch.done()]
     for branch in running:
-        branch.cancel()
+        branch.cancel(reason)
     if running:
         await asyncio.wait(running)
 
@@ -95,7 +98,7 @@ async def run_branches(calls: Sequence[Awaitable[Any]], limit: int | None = None
     await end.wait(branches)
     # Failures take precedence over pauses: a failed workflow must not be paused first.
     errors = [error for branch in branches if branch.done() and (error := _error(branch))]
-    for error in sorted(errors, key=lambda error: isinstance(error, PauseRequested)):
+    for error in sorted(errors, key=lambda error: find_pause(error) is not None):
         raise error
     return [branch.result() for branch in branches]
 
@@ -111,7 +114,7 @@ async def settle_branches(
     branches = start_branches(calls, limit or max(1, len(calls)), end.on_end)
     await end.wait(branches)
     for branch in branches:
-        if isinstance(error := _error(branch), PauseRequested):
+        if (error := _error(branch)) and find_pause(error):
             raise error
     return branches
 
@@ -168,7 +171,7 @@ class _End:
         """Is called at the end of each branch."""
         self._left -= 1
         error = None if branch.cancelled() else branch.exception()
-        is_failure = error is not None and not isinstance(error, PauseRequested)
+        is_failure = error is not None and not find_pause(error)
         self._reach_if(not self._left or (is_failure and self._stops_at_failure))
 
     async def wait(self, branches: Sequence[Branch]) -> None:
@@ -178,8 +181,8 @@ class _End:
                 # The others begin, as they did in the run in which this failure was recorded.
                 await asyncio.sleep(0)
             await self._reached
-        except asyncio.CancelledError:
-            await cancel_branches(branches)
+        except asyncio.CancelledError as error:
+            await cancel_branches(branches, *error.args[:1])
             raise
 
     def _reach_if(self, is_reached: bool) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Coroutine, Generator
 from typing import Any
 
 from windlass._child_tasks import ChildTasks
-from windlass._run import current_scope
+from windlass._run import Run, current_scope
 
 log = logging.getLogger("windlass.run")
 
@@ -25,11 +25,23 @@ def track_children(
     context = options.get("context")
     scope = current_scope.get() if context is None else context.get(current_scope)
     if scope is not None:
-        scope.run.children.add(task)
+        run = scope.run
+        (run.compensations if scope.is_compensating else run.children).add(task)
         for branches in scope.branches:
             branches.add(task)
             task.add_done_callback(branches.discard)
     return task
+
+
+async def await_compensations(run: Run) -> None:
+    """Waits until the compensations of a run have ended. Only a closed run cancels them."""
+    while running := run.compensations.find_running():
+        try:
+            await asyncio.wait(running)
+        except asyncio.CancelledError:
+            if run.is_closed:
+                await await_children(run.compensations)
+                raise
 
 
 async def await_children(children: ChildTasks) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from windlass._body import is_cancel_requested
-from windlass._children import await_children
+from windlass._children import await_children, await_compensations
 from windlass._failures import describe_failure
 from windlass._json import encode
+from windlass._mismatch import CATCH_UP_S
 from windlass._namespace import current_namespace
 from windlass._run import Run, Scope, current_scope
 from windlass.domain.events import ExecutionEventType as E
@@ -60,12 +61,18 @@ async def _advance(run: Run, body: Body) -> None:
         final_event = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
     except BaseException as error:
         final_event = _to_final_event(run, error)
-    await await_children(run.children)
+    await _end_children(run, final_event[0])
     if run.capture is not None:
         run.capture.end()
     if run.guard.signal is not None and final_event[0] is not E.WORKFLOW_CANCELLED:
         # Whatever the body made of it: it must not end as if there were no mismatch.
         final_event = _to_final_event(run, run.guard.signal)
+    elif run.deferred and final_event[0] is not E.WORKFLOW_PAUSED:
+        try:
+            for compensate in run.deferred:
+                await compensate()
+        except BaseException as error:
+            final_event = _to_final_event(run, error)
     unawaited = _close_unawaited(run)
     if run.is_closed:
         return
@@ -75,6 +82,25 @@ async def _advance(run: Run, body: Body) -> None:
         run.record_workflow(*final_event)
     except UnserializableError as error:
         run.record_workflow(E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED)
+
+
+async def _end_children(run: Run, outcome: E) -> None:
+    """Cancels the code that still runs, and waits for its compensations."""
+    if outcome is not E.WORKFLOW_PAUSED and not run.guard.is_idle:
+        await _catch_up(run)
+    await await_children(run.children)
+    await await_compensations(run)
+
+
+async def _catch_up(run: Run) -> None:
+    """Waits until the code that still runs has come as far as in the run that cancelled it."""
+    run.is_catching_up = is_behind = True
+    try:
+        while is_behind and run.children.find_running() and not (run.is_closed or run.is_cancelled):
+            await asyncio.sleep(CATCH_UP_S)
+            is_behind = run.guard.is_behind()
+    finally:
+        run.is_catching_up = False
 
 
 def _refuse_second_run(run: Run) -> None:

@@ -62,6 +62,8 @@ log = logging.getLogger("windlass.run")
 
 PAUSE_NAME = "nondeterminism"
 SETTLE_S = 2.0
+# Between two looks at the progress of a replay.
+CATCH_UP_S = 0.05
 
 # Tasks around other calls: their ids change with the calls inside, so they explain nothing.
 _COMPOSITE = {"parallel", "pipeline", "first", "as_completed"}
@@ -75,6 +77,7 @@ class GuardedRun(Recorder, Protocol):
     version: int | None
     is_transient: bool
     children: ChildTasks
+    compensations: ChildTasks
 
     @property
     def is_cancelled(self) -> bool:
@@ -138,6 +141,15 @@ class MismatchGuard:
         scopes = [calls for scope, calls in self._unrequested.items() if scope in self._entered]
         return sorted((call for calls in scopes for call in calls.values()), key=lambda c: c.step)
 
+    def is_behind(self) -> bool:
+        """Returns true while calls of the log are expected that this run has not made yet.
+
+        What ends its code early, such as a timeout, must wait: an earlier run had come further.
+        """
+        now = asyncio.get_running_loop().time()
+        self._progress_at = self._progress_at or now
+        return now - self._progress_at < SETTLE_S and bool(self.list_unrequested())
+
     def entering(self, call_id: str) -> _Entering:
         """Returns the context in which a call runs. A new call is held or refused before it."""
         return _Entering(self, call_id)
@@ -175,7 +187,8 @@ class MismatchGuard:
         return self.mode != "continue" and not self._run.is_cancelled
 
     def _is_concurrent(self) -> bool:
-        return bool(self._run.children.find_running())
+        run = self._run
+        return bool(run.children.find_running() or run.compensations.find_running())
 
     async def _hold(self, call_id: str, scope: str) -> None:
         """Waits until the scope has no unrequested calls, or none is to be expected any more."""

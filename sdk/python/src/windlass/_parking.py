@@ -118,6 +118,7 @@ class Parkable(Protocol):
     context: ExecutionContext[Any]
     environment: Environment
     deadline: datetime | None
+    has_timed_out: bool
 
     @property
     def is_closed(self) -> bool: ...
@@ -210,7 +211,7 @@ class Parking:
         patience_s = max(min(self._after_s, AGAIN_S), self._after_s - waited_s)
         early_s = min(patience_s, EARLY_S if waited_s < EARLY_S else AGAIN_S)
         awaited, patience = loop.create_task(result), loop.create_future()
-        timer = loop.call_later(patience_s, _finish, patience, context=_no_run())
+        timer = loop.call_later(patience_s, _finish, patience, context=no_run())
         wait = _Wait(_NEVER, early_at=loop.time() + early_s, patience=patience)
         try:
             with self._waiting(wait):
@@ -276,7 +277,7 @@ class Parking:
 
     def _set_timer(self, at: float, action: Callable[[], None]) -> None:
         loop = asyncio.get_running_loop()
-        self._timer = loop.call_at(at, action, context=_no_run())
+        self._timer = loop.call_at(at, action, context=no_run())
 
     def _offer(self) -> None:
         self._timer = None
@@ -298,7 +299,7 @@ class Parking:
     def _condition(self) -> WakeCondition:
         untils = [wait.until for wait in self._waits if wait.until < _NEVER]
         now_s = asyncio.get_running_loop().time()
-        if self._run.deadline is not None:
+        if self._run.deadline is not None and not self._run.has_timed_out:
             left_s = (self._run.deadline - self._run.environment.clock()).total_seconds()
             untils.append(now_s + left_s)
         wake_at = None
@@ -329,24 +330,19 @@ _STARTS = frozenset(
     }
 )
 
-# Timers of the waits themselves belong to no run.
-_no_run = contextvars.Context
+# Timers of the waits themselves, and of a limit of the whole run, belong to no run.
+no_run = contextvars.Context
 
 
 async def _sleep(delay_s: float) -> None:
     """Sleeps with a timer that belongs to no run."""
     loop = asyncio.get_running_loop()
     done = loop.create_future()
-    timer = loop.call_later(delay_s, _finish, done, context=_no_run())
+    timer = loop.call_later(delay_s, _finish, done, context=no_run())
     try:
         await done
     finally:
         timer.cancel()
-
-
-def set_limit(limit: asyncio.Timeout, delay_s: float) -> None:
-    """Starts a time limit of the run as a whole, which its condition contains."""
-    _no_run().run(limit.reschedule, asyncio.get_running_loop().time() + delay_s)
 
 
 def _finish(done: asyncio.Future[None]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -86,7 +86,18 @@ class Run:
         self.is_strict = False
         # Time (UTC) at which the workflow's timeout ends.
         self.deadline: datetime | None = None
+        # True once it has ended; only compensations follow.
+        self.has_timed_out = False
         self.children = ChildTasks()
+        # Asyncio tasks of compensations, which a cancel does not end.
+        self.compensations = ChildTasks()
+        # True once code has requested a pause. Unless it fails, the run ends with it.
+        self.is_pausing = False
+        # True while the code is about to be cancelled, but only after it has made the calls of the
+        # log: new calls, and interrupted ones, do not run.
+        self.is_catching_up = False
+        # Compensations of blocks that were cancelled while a pause was requested.
+        self.deferred: list[Callable[[], Awaitable[None]]] = []
         self._journal = journal
         self._is_closed = False
         self._is_cancelled = False

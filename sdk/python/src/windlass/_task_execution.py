@@ -125,6 +125,8 @@ class TaskExecution:
         hold = self.run.environment.hold
         if hold is not None and self.func.__module__ not in _COMPOSITES:
             await hold(self.call.id)
+        if self.run.is_catching_up and not require_scope().is_compensating:
+            await self._await_cancel()
         options = self.options
         has_limit = bool(options.timeout or options.total_timeout or options.heartbeat_timeout)
         parking = self.run.parking
@@ -134,6 +136,10 @@ class TaskExecution:
         finally:
             if is_busy:
                 parking.end_task()
+
+    async def _await_cancel(self) -> None:
+        if self.func.__module__ not in _COMPOSITES:
+            await asyncio.get_running_loop().create_future()
 
     async def _run_to_outcome(self) -> Any:
         try:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from datetime import timedelta
 from functools import partial
 from typing import Any, Protocol, TypeVar, cast
 
 from windlass._body import run_body
-from windlass._parking import set_limit
-from windlass._run import current_scope, require_scope
+from windlass._mismatch import CATCH_UP_S
+from windlass._parking import no_run
+from windlass._run import Run, current_scope, require_scope
 from windlass.domain.events import ExecutionEventType
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import ExecutionTimeoutError
@@ -73,10 +75,41 @@ async def _run_in_time(workflow: RunnableBody[O_co], context: ExecutionContext[A
     limit = asyncio.timeout(None)
     try:
         async with limit:
-            set_limit(limit, max(0.0, timeout_s - run.elapsed_s(started_at)))
-            return await workflow(context)
+            left_s = max(0.0, timeout_s - run.elapsed_s(started_at))
+            with _limit_passes_after(left_s, limit, run):
+                return await workflow(context)
     except TimeoutError:
         if limit.expired():
             message = f"the execution took longer than {timeout_s} seconds"
             raise ExecutionTimeoutError(timeout_s, message) from None
         raise
+
+
+@contextmanager
+def _limit_passes_after(
+    delay_s: float, limit: asyncio.Timeout, run: Run
+) -> Generator[None, None, None]:
+    """Lets the limit pass, but only after the run has made the calls of the log.
+
+    Otherwise a run after a crash would cancel its code earlier than the run before, in which the
+    limit has passed already, and compensate less.
+    """
+    loop = asyncio.get_running_loop()
+    timer: asyncio.TimerHandle | None = None
+
+    def pass_limit() -> None:
+        nonlocal timer
+        run.is_catching_up = run.guard.is_behind()
+        if run.is_catching_up:
+            timer = loop.call_later(CATCH_UP_S, pass_limit, context=no_run())
+        else:
+            run.has_timed_out = True
+            limit.reschedule(loop.time())
+
+    run.is_catching_up = delay_s <= 0 and run.guard.is_behind()
+    timer = loop.call_later(delay_s, pass_limit, context=no_run())
+    try:
+        yield
+    finally:
+        run.is_catching_up = False
+        timer.cancel()

@@ -15,7 +15,7 @@ from windlass._parking import only_awaits
 from windlass._run import current_scope, require_scope
 from windlass._signature import Signature
 from windlass._task_call import identify_call
-from windlass.errors import PauseRequested
+from windlass.errors import PauseRequested, find_pause
 from windlass.task import Task
 
 T = TypeVar("T")
@@ -66,8 +66,8 @@ class _AsCompleted(Generic[T]):
                     branch.add_done_callback(partial(self._on_end, number))
             # Recorded, so that a later run iterates in the same order.
             number = await self._next(len(self._yielded))
-        except asyncio.CancelledError:
-            await cancel_branches(self._branches or [])
+        except asyncio.CancelledError as error:
+            await cancel_branches(self._branches or [], *error.args[:1])
             raise
         finally:
             current_scope.reset(token)
@@ -101,4 +101,4 @@ async def _calls(*calls: Awaitable[Any]) -> None:
 
 def _pause(branch: Branch) -> PauseRequested | None:
     error = None if branch.cancelled() else branch.exception()
-    return error if isinstance(error, PauseRequested) else None
+    return None if error is None else find_pause(error)

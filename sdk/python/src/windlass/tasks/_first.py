@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Sequence
 from typing import Any, TypeVar, overload
 
 from windlass._branches import (
+    GIVEN_UP,
     Branch,
     cancel_branches,
     close_unawaited,
@@ -18,7 +19,7 @@ from windlass._parking import only_awaits
 from windlass._run import Run
 from windlass._task_call import Call, TaskCall
 from windlass._task_execution import TaskExecution
-from windlass.errors import PauseRequested
+from windlass.errors import find_pause
 from windlass.task import Task
 
 T = TypeVar("T")
@@ -149,8 +150,11 @@ async def _race(*calls: Awaitable[Any]) -> dict[str, Any]:
     try:
         winner = await _await_winner(branches)
         return {"winner": branches.index(winner), "value": winner.result()}
+    except asyncio.CancelledError as error:
+        await cancel_branches(branches, *error.args[:1])
+        raise
     finally:
-        await cancel_branches(branches)
+        await cancel_branches(branches, GIVEN_UP)
 
 
 async def _await_winner(branches: Sequence[Branch]) -> Branch:
@@ -165,4 +169,5 @@ async def _await_winner(branches: Sequence[Branch]) -> Branch:
 
 
 def _is_paused(branch: Branch) -> bool:
-    return not branch.cancelled() and isinstance(branch.exception(), PauseRequested)
+    error = None if branch.cancelled() else branch.exception()
+    return error is not None and find_pause(error) is not None

@@ -126,7 +126,7 @@ async def _execute(
 ) -> Any:
     execution = TaskExecution(body, options, decoder, call.name, run, call, belongs_to_saga=True)
     recorded = run.replay.find_outcome(call.id)
-    if recorded is not None and require_scope().branches:
+    if recorded is not None and (require_scope().branches or _has_unfinished(recorded, call)):
         await _run_recorded_branches(recorded, call, limit)
         return await execution.execute()
     try:
@@ -135,10 +135,15 @@ async def _execute(
         close_unawaited(call.args)  # for example because the result is recorded
 
 
+def _has_unfinished(recorded: Completed | Failed, call: Call) -> bool:
+    """True if a branch may hold a saga: one failed, and the others were not awaited."""
+    return isinstance(recorded, Failed) and not all(isinstance(arg, TaskCall) for arg in call.args)
+
+
 async def _run_recorded_branches(
     recorded: Completed | Failed, call: Call, limit: int | None
 ) -> None:
-    """Runs the branches of a recorded call again, for the compensations that they add to a saga.
+    """Runs the branches of a recorded call again, for the compensations of sagas around and in it.
 
     After a failure they continue to run, as they do in the run in which the branch failed.
     """

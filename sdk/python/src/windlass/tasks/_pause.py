@@ -53,6 +53,7 @@ async def _execute_pause(decoder: Decoder, run: Run, call: Call, options: TaskOp
             run.record_task(E.TASK_STARTED, call.id, call.name, value, value_text=text)
         # Recorded in each run: a resume belongs to the last TASK_PAUSED before WORKFLOW_PAUSED.
         run.record_task(E.TASK_PAUSED, call.id, call.name, name)
+        run.is_pausing = True
         raise PauseRequested(name, output, refused)
 
 

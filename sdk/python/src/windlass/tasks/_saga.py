@@ -4,7 +4,11 @@ The compensations are recorded tasks like all others. When a worker dies while t
 one replays the body up to the same failure, which is recorded, and continues with the compensation
 that has no outcome yet. The list of compensations is never recorded itself: the body builds it
 again. For this, branches of a recorded `parallel` run again inside of a saga, with their recorded
-calls. The bodies of recorded tasks do not, and therefore cannot add compensations.
+calls, and so do those of a `parallel` that has failed: they may contain sagas that were cancelled
+then. The bodies of recorded tasks do not, and therefore cannot add compensations.
+
+A block that is cancelled has failed, unless only another part of the workflow pauses. That shows at
+the end of the run, and until then its compensations are deferred.
 """
 
 from __future__ import annotations
@@ -14,9 +18,11 @@ import logging
 from collections.abc import Callable
 from contextvars import Token
 from dataclasses import replace
+from functools import partial
 from types import TracebackType
 from typing import Any, ParamSpec, cast
 
+from windlass._branches import GIVEN_UP
 from windlass._policies import Retry
 from windlass._run import Run, Scope, current_scope, require_scope
 from windlass.errors import CompensationError, ExecutionStopped, describe_error, find_pause
@@ -84,23 +90,35 @@ class Saga:
         if error is None or continues or find_pause(error):
             self._has_ended = True
             return
-        outer = require_scope()
-        failures = await _finish(self._compensate(outer), run)
+        undo = partial(self._undo, error, require_scope())
+        if _may_continue(run, error):
+            # Only the end of the run shows whether it fails.
+            run.deferred.append(undo)
+        else:
+            await undo()
+
+    async def _undo(self, error: BaseException, outer: Scope) -> None:
+        token = current_scope.set(replace(outer, path=self._path, is_compensating=True))
+        try:
+            failures = await _finish(self._compensate(), outer.run)
+        finally:
+            current_scope.reset(token)
         if not failures:
             return
         summary = "; ".join(failures)
         if isinstance(error, Exception):
             message = f"{len(failures)} compensations failed: {summary}"
             raise CompensationError(message) from error
-        log.error("compensations of execution %s failed: %s", run.context.execution_id, summary)
+        log.error(
+            "compensations of execution %s failed: %s", outer.run.context.execution_id, summary
+        )
 
-    async def _compensate(self, outer: Scope) -> list[str]:
+    async def _compensate(self) -> list[str]:
         """Runs all compensations, the last one first; describes those that failed."""
         while self._branches:
             # A branch that is still running may have its effect and add its compensation.
             await asyncio.wait(set(self._branches))
         self._has_ended = True
-        current_scope.set(replace(outer, path=self._path, is_compensating=True))
         failures: list[str] = []
         for task, args, kwargs in reversed(self._compensations):
             has_retries = task.options.retry_policy.attempts > 1
@@ -111,6 +129,16 @@ class Saga:
                 described = describe_error(error)
                 failures.append(f"{call}: {described['type']}: {described['message']}")
         return failures
+
+
+def _may_continue(run: Run, error: BaseException) -> bool:
+    """True if another part of the workflow pauses, so that the block was only interrupted."""
+    return (
+        isinstance(error, asyncio.CancelledError)
+        and GIVEN_UP not in error.args
+        and not run.is_cancelled
+        and (run.is_pausing or run.guard.signal is not None)
+    )
 
 
 async def _finish(work: Any, run: Run) -> list[str]:
