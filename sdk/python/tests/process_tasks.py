@@ -64,6 +64,16 @@ def anything(kind: str) -> Any:
     return None
 
 
+@task.with_options(process=True)
+def leaves_a_copy(path: str) -> None:
+    copy = os.fork()
+    if copy == 0:
+        time.sleep(600)
+        os._exit(0)
+    Path(path).write_text(str(copy))
+    os._exit(3)
+
+
 @task.with_options(process=True, retry=Retry(attempts=2, delay=0))
 def crashes_once(path: str) -> int:
     if not Path(path).exists():
@@ -127,6 +137,11 @@ async def survives(ctx: ExecutionContext[str]) -> Any:
     except TaskProcessCrashed as error:
         first = str(error)
     return [first, await crashes_once(ctx.input), (await square(3))[0]]
+
+
+@workflow
+async def forks(ctx: ExecutionContext[str]) -> None:
+    await leaves_a_copy(ctx.input)
 
 
 @workflow

@@ -348,7 +348,7 @@ async def test_lines_that_the_server_does_not_take_in_time_a_line_says_how_many_
     messages = [line["message"] for body in bodies for line in body["lines"]]
     assert messages == [
         "line 0",
-        "8 lines are missing: the server did not take them in time",
+        "8 lines are missing: they could not be encoded or sent in time",
         "later",
     ]
     assert [body["first"] for body in bodies] == [0, 2]

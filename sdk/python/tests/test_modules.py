@@ -111,6 +111,21 @@ async def test_least_recently_used_modules_are_evicted() -> None:
     assert sorted(kept) == ["windlass_source_lru_1", "windlass_source_lru_3"]
 
 
+async def test_module_of_a_run_stays_while_others_are_loaded() -> None:
+    modules = Modules(max_modules=2)
+    used = source(TWO, "one", id="used")
+    with modules.using(used):
+        workflow = await modules.load_workflow(used)
+        for version in (1, 2, 3):
+            await modules.load_workflow(source(TWO, "one", id="others", version=version))
+        assert await modules.load_workflow(used) is workflow
+        assert workflow.func.__module__ in sys.modules
+        for version in (4, 5):
+            await modules.load_workflow(source(TWO, "one", id="others", version=version))
+    await modules.load_workflow(source(TWO, "one", id="others", version=6))
+    assert workflow.func.__module__ not in sys.modules
+
+
 async def test_broken_source_fails_each_time_and_leaves_no_module() -> None:
     modules = Modules()
     for _ in range(2):

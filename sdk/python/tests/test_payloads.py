@@ -33,6 +33,19 @@ def create_other_codec() -> PayloadCodec:
     return AesGcmCodec({"other": b"x" * 16}, current="other")
 
 
+class SelectiveCodec(AesGcmCodec):
+    """Fails for what a workflow prints or reports."""
+
+    def encode(self, data: bytes) -> tuple[str, bytes]:
+        if b"unencodable" in data:
+            raise ConnectionError("the key service does not answer")
+        return super().encode(data)
+
+
+def create_selective_codec() -> PayloadCodec:
+    return SelectiveCodec({"old": OLD, "new": NEW}, current="new", compress=True)
+
+
 PAYLOADS = Payloads(create_codec())
 
 VALUES = ["null", "1e400", "-0.0", '"\\ud800"', '{"a": [1, {"b": 2}]}', '"' + "x" * 100_000 + '"']
@@ -229,6 +242,14 @@ async def fails(word: str) -> None:
     raise ValueError(word)
 
 @workflow
+async def reports(ctx: ExecutionContext[str]) -> str:
+    word = "un" + "encodable"
+    print(word)
+    await progress(word)
+    print("printed")
+    return "done"
+
+@workflow
 async def raises(ctx: ExecutionContext[str]) -> None:
     await fails(ctx.input)
 
@@ -258,6 +279,22 @@ async def test_worker_encodes_what_the_server_gets_and_decodes_what_it_sends(
     seen = json.dumps([stored.events, stored.progress, list(stored.lines.values())])
     assert SECRET not in seen
     assert SECRET.upper() not in seen
+
+
+async def test_lines_and_progress_that_cannot_be_encoded_are_lost_and_nothing_else(
+    server: FakeServer, workers: Workers
+) -> None:
+    server.features = ["captured_lines"]
+    await workers.start(codec="test_payloads:create_selective_codec")
+    stored = server.start(SOURCE, "reports", None)
+    await until(lambda: stored.state in TERMINAL)
+    assert PAYLOADS.unwrap_value(stored.output) == "done"
+    assert stored.releases == []
+    messages = [line["message"] for _, line in sorted(stored.lines.items())]
+    assert [PAYLOADS.unwrap_message(message) for message in messages] == [
+        "printed",
+        "1 lines are missing: they could not be encoded or sent in time",
+    ]
 
 
 async def test_plain_input_of_an_old_client_still_runs(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -62,6 +63,16 @@ def test_exception_of_the_function_is_raised_with_its_class_and_place() -> None:
 def test_end_of_the_process_fails_the_attempt(kind: str, how: str) -> None:
     with pytest.raises(TaskProcessCrashed, match=how):
         process_tasks.does.run(kind).result()
+
+
+def test_end_of_the_process_is_noticed_although_a_copy_of_it_still_runs(tmp_path: Path) -> None:
+    file = tmp_path / "copy"
+    try:
+        with pytest.raises(TaskProcessCrashed, match="ended with the exit code 3"):
+            process_tasks.forks.run(str(file)).result()
+        assert is_running(int(file.read_text()))
+    finally:
+        os.kill(int(file.read_text()), signal.SIGKILL)
 
 
 def test_crash_of_the_process_is_caught_and_retried(tmp_path: Path) -> None:

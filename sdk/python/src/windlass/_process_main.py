@@ -30,7 +30,7 @@ from windlass._trace import current_traceparent
 from windlass.domain.execution_context import ExecutionContext
 from windlass.errors import ExecutionError
 from windlass.task import Task
-from windlass.worker._confine import end_with_parent, prefer_for_oom_kill
+from windlass.worker._confine import end_with_parent, keep_from_forks, prefer_for_oom_kill
 from windlass.worker._logging import configure
 
 MAX_SOURCES = 16
@@ -39,6 +39,7 @@ MAX_SOURCES = 16
 def main(arguments: list[str]) -> int:
     """Runs functions until the other end is closed."""
     connection = Connection(int(arguments[0]))
+    keep_from_forks(connection.fileno())
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(line_buffering=True)

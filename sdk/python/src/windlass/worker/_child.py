@@ -11,7 +11,6 @@ import selectors
 import socket
 import sys
 import threading
-from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,6 +26,7 @@ from windlass._run import Run
 from windlass._trace import SpanRecord, Trace, parse_traceparent
 from windlass.interceptors import load_interceptor
 from windlass.worker._child_services import ChildServices
+from windlass.worker._confine import keep_from_forks
 from windlass.worker._frames import (
     MAX_PARENT_FRAME_BYTES,
     ChildFrame,
@@ -81,16 +81,12 @@ class ForkAwareSelector(selectors.DefaultSelector):
     def __init__(self, parent: socket.socket) -> None:
         super().__init__()
         self._is_fork = False
-        descriptor = parent.fileno()
 
-        def detach() -> None:
+        def note_fork() -> None:
             self._is_fork = True
-            # Replaced, not closed: another file could get the number, and frames would go there.
-            null = os.open(os.devnull, os.O_RDWR)
-            os.dup2(null, descriptor)
-            os.close(null)
 
-        os.register_at_fork(after_in_child=detach)
+        os.register_at_fork(after_in_child=note_fork)
+        keep_from_forks(parent.fileno())
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Waits for events; ends the process in a fork."""
@@ -101,11 +97,15 @@ class ForkAwareSelector(selectors.DefaultSelector):
 
 
 class Child(Reception):
-    """Runs of one child and their connection to the worker. All methods run in the event loop."""
+    """Runs of one child and their connection to the worker.
+
+    All methods but `send` run in the event loop.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: dict[str, Any]) -> None:
         super().__init__()
         self._loop = loop
+        self._thread = threading.get_ident()
         self._modules = Modules()
         # A child has no variables but those that workflows may read.
         self._environment = Environment(
@@ -138,8 +138,18 @@ class Child(Reception):
             self._handle(frame)
 
     def send(self, kind: FrameKind, run: int = 0, payload: bytes = b"") -> None:
-        """Sends a frame. It has left the process on return, unless the worker is slow."""
-        self._transport.write(encode_frame(kind, run, payload))
+        """Sends a frame. It has left the process on return, unless the worker is slow.
+
+        Callable from any thread: code in one may have an event loop of its own. From another one,
+        the frame leaves in the next turn of the loop.
+        """
+        frame = encode_frame(kind, run, payload)
+        if threading.get_ident() == self._thread:
+            self._transport.write(frame)
+        else:
+            # Fails if the loop is closed, at the end of the process.
+            with suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self._transport.write, frame)
 
     def _handle(self, frame: ChildFrame) -> None:
         if frame.kind is FrameKind.PROBE:
@@ -200,7 +210,7 @@ class ChildRun:
             trace=None if context is None else Trace(context, self._send_span),
         )
         if assignment["captures_lines"]:
-            self._run.capture = Capture(LineSender(number, send, loop).send)
+            self._run.capture = Capture(lambda line: send(FrameKind.LINE, number, line.encode()))
         self._park_after_s: float | None = assignment["park_after_s"]
         if assignment["is_cancelled"]:
             self._run.request_cancel()
@@ -241,36 +251,6 @@ class ChildRun:
                 self._journal.on_stored(int(frame.payload))
             case _:
                 pass
-
-
-class LineSender:
-    """Sends captured lines to the worker; those of another thread in the next turn of the loop."""
-
-    def __init__(
-        self,
-        number: int,
-        send: Callable[[FrameKind, int, bytes], None],
-        loop: asyncio.AbstractEventLoop,
-    ) -> None:
-        self._number = number
-        self._send = send
-        self._loop = loop
-        self._thread = threading.get_ident()
-        self._unsent: deque[str] = deque()
-
-    def send(self, line: str) -> None:
-        """Sends a line. From the thread of the loop, it has left the process on return."""
-        self._unsent.append(line)
-        if threading.get_ident() == self._thread:
-            self._send_all()
-        elif len(self._unsent) == 1:
-            # Fails if the loop is closed, at the end of the process.
-            with suppress(RuntimeError):
-                self._loop.call_soon_threadsafe(self._send_all)
-
-    def _send_all(self) -> None:
-        while self._unsent:
-            self._send(FrameKind.LINE, self._number, self._unsent.popleft().encode())
 
 
 class ChildJournal:

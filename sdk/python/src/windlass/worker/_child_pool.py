@@ -225,6 +225,9 @@ class ChildPool:
         child = self._children.pop(number, None)
         if child is None:
             return
+        if not child.pid:
+            # It could not be started, so its executions are not to blame.
+            child.is_killed = True
         code = os.waitstatus_to_exitcode(status)
         if child.runs and not child.is_killed:
             how = f"signal {-code}" if code < 0 else f"exit code {code}"

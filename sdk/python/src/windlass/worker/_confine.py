@@ -59,6 +59,23 @@ def prefer_for_oom_kill() -> None:
         Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
 
 
+def keep_from_forks(descriptor: int) -> None:
+    """Replaces an open file by the null device in processes that this one forks or starts.
+
+    Otherwise a copy that outlives this process would keep a connection open, whose other end waits
+    for its end.
+    """
+    os.set_inheritable(descriptor, False)
+
+    def detach() -> None:
+        # Replaced, not closed: another file could get the number, and messages would go there.
+        null = os.open(os.devnull, os.O_RDWR)
+        os.dup2(null, descriptor, inheritable=False)
+        os.close(null)
+
+    os.register_at_fork(after_in_child=detach)
+
+
 def resident_bytes(pid: int) -> int:
     """Returns the memory that a process occupies, in bytes; 0 if unknown."""
     try:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 
 from windlass._backoff import backoff
 from windlass._json import encode
+from windlass.errors import PayloadCodecError
 from windlass.worker._api import Api, Refused, Unavailable
 
 log = logging.getLogger("windlass.worker")
@@ -33,7 +34,7 @@ class LineBuffer:
 
     Each line has a number, so a request that is repeated stores nothing twice. While the server is
     unavailable, requests are repeated; after MAX_PENDING_BYTES lines are dropped, and a line says
-    how many.
+    how many, also of those that cannot be encoded.
     """
 
     def __init__(
@@ -61,7 +62,13 @@ class LineBuffer:
 
     def add(self, line: str) -> None:
         """Appends a line, given as JSON. Callable from any thread."""
-        line = self._wrap(line)
+        try:
+            line = self._wrap(line)
+        except PayloadCodecError as error:
+            log.debug("a line of execution %s is lost: %s", self._execution_id, error)
+            with self._lock:
+                self._lost += 1
+            return
         with self._lock:
             if self._is_closed:
                 return
@@ -172,6 +179,6 @@ class LineBuffer:
 
 def _lost_marker(count: int) -> str:
     time = datetime.now(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds")
-    message = f"{count} lines are missing: the server did not take them in time"
+    message = f"{count} lines are missing: they could not be encoded or sent in time"
     line = {"task_id": "", "task_name": "", "level": logging.WARNING, "logger": "windlass"}
     return encode({**line, "message": message, "time": f"{time}Z"})

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextvars
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from collections.abc import Generator
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +30,23 @@ class Modules:
         self._max_modules = max_modules
         self._file = file
         self._loading: OrderedDict[tuple[str, int], asyncio.Task[ModuleType]] = OrderedDict()
+        # Number of runs that use a module. Annotations, pickles and processes of tasks find it by
+        # its name, so it stays as long.
+        self._users: Counter[tuple[str, int]] = Counter()
         compat.install()
+
+    @contextmanager
+    def using(self, source: Source) -> Generator[None, None, None]:
+        """Keeps the module of a source in the meantime, however many others are loaded."""
+        key = (source.id, source.version)
+        self._users[key] += 1
+        try:
+            yield
+        finally:
+            self._users[key] -= 1
+            if not self._users[key]:
+                del self._users[key]
+                self._evict_oldest()
 
     async def load_workflow(self, source: Source) -> Workflow[Any, Any]:
         """Returns the workflow of a source. Raises any exception of importing the source."""
@@ -59,8 +77,10 @@ class Modules:
         return find_workflow(module, source)
 
     def _evict_oldest(self) -> None:
-        while len(self._loading) > self._max_modules:
-            _, loading = self._loading.popitem(last=False)
+        excess = len(self._loading) - self._max_modules
+        unused = [key for key in self._loading if key not in self._users] if excess > 0 else []
+        for key in unused[:excess]:
+            loading = self._loading.pop(key)
             if loading.done() and not loading.exception():
                 unload_source(loading.result())
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from windlass._json import encode
-from windlass.errors import UnserializableError
+from windlass.errors import PayloadCodecError, UnserializableError
 from windlass.worker._api import Api, Refused, Unavailable
 
 log = logging.getLogger("windlass.worker")
@@ -72,7 +72,7 @@ class ProgressBuffer:
             while items := self._take():
                 body = f"[{','.join(map(self._wrap, items))}]".encode()
                 await self._api.publish_progress(self._execution_id, body, self._generation)
-        except (Refused, Unavailable) as error:
+        except (Refused, Unavailable, PayloadCodecError) as error:
             log.debug("progress of execution %s lost: %s", self._execution_id, error)
             self._pending.clear()
         finally:

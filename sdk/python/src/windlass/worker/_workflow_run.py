@@ -89,8 +89,9 @@ class WorkflowRun:
         if self._run.is_cancelled:
             raise asyncio.CancelledError
         try:
-            workflow = await self._modules.load_workflow(self._source)
-            return await workflow.perform(self._run.context)
+            with self._modules.using(self._source):
+                workflow = await self._modules.load_workflow(self._source)
+                return await workflow.perform(self._run.context)
         finally:
             # Before the last event, whose checkpoint carries the last lines.
             self._end_capture()

@@ -13,6 +13,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
+import logging
 import os
 import selectors
 import signal
@@ -29,11 +30,15 @@ from windlass.worker._child import run_child
 from windlass.worker._confine import end_with_parent, prefer_for_oom_kill
 from windlass.worker._logging import configure
 
+log = logging.getLogger("windlass.worker")
+
 # Number of the new child. Its socket is passed with it.
 REQUEST = struct.Struct("!Q")
 # Number of the child, its process id, and STARTED or its wait status.
 NOTICE = struct.Struct("!Qii")
 STARTED = -1
+# Wait status of a child that could not be started.
+NOT_STARTED = 1 << 8
 
 PRELOAD_FAILED = 3
 
@@ -112,7 +117,13 @@ class Zygote:
         (number,) = REQUEST.unpack(request)
         (descriptor,) = descriptors
         zygote = os.getpid()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError as error:  # no more processes, or no memory
+            log.error("failed to start a child: %s", error)
+            os.close(descriptor)
+            self._notify(number, 0, NOT_STARTED)
+            return True
         if pid == 0:
             self._become_child(selector, zygote, descriptor)
         os.close(descriptor)
