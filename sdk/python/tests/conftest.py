@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,10 +15,9 @@ from crash_cuts import total_cuts
 from effects import effects
 from server_fake import BOOTSTRAP, FakeServer, serve
 from windlass.worker import Settings, Worker
+from worker_process import HANG_S as HANG_S
+from worker_process import Start, start_worker
 
-# Limit for a hanging test; no test asserts speed. Encoding 100 MB takes 0.2 s of processor time;
-# it took 24 s on a machine with a load of 46.
-HANG_S = 120.0
 # Above HANG_S: a worker that does not run for a minute neither reconnects nor repeats a request.
 PATIENT = {"stream_idle_s": 10 * HANG_S, "request_timeout_s": 10 * HANG_S}
 
@@ -79,6 +81,24 @@ async def workers(server: FakeServer, children: int) -> AsyncIterator[Workers]:
     running = Workers(server, children)
     yield running
     await running.close()
+
+
+@pytest.fixture
+async def processes() -> AsyncIterator[list[Process]]:
+    """Processes that a test or another fixture has started. They end with the test in any case."""
+    running: list[Process] = []
+    yield running
+    for process in running:
+        with suppress(ProcessLookupError):
+            process.kill()
+    for process in running:
+        await process.wait()
+
+
+@pytest.fixture
+def start(processes: list[Process]) -> Start:
+    """Starts worker processes; its arguments are those of the command line."""
+    return partial(start_worker, processes)
 
 
 async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:

@@ -12,7 +12,7 @@ from aiohttp import web
 from conftest import Workers, until
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
-from test_worker_stops import Process, start
+from worker_process import Start, WorkerProcess
 
 # A hostile workflow: searches its own process for a secret that it knows only reversed.
 SEARCH = """
@@ -61,7 +61,9 @@ async def search(context: ExecutionContext[str]):
 SOURCES = ["argument", "environment", "descriptor", "file"]
 
 
-async def start_with(source: str, server: FakeServer, tmp_path: Path) -> Process:
+async def start_with(
+    start: Start, source: str, server: FakeServer, tmp_path: Path
+) -> WorkerProcess:
     """Starts a worker process that gets its token from a source."""
     command = ["--server-url", server.url, "--name", "p1"]
     token = server.bootstrap_token
@@ -84,26 +86,22 @@ async def start_with(source: str, server: FakeServer, tmp_path: Path) -> Process
 
 @pytest.mark.parametrize("source", SOURCES)
 async def test_workflow_does_not_find_the_bootstrap_token_in_its_process(
-    server: FakeServer, tmp_path: Path, source: str
+    server: FakeServer, start: Start, tmp_path: Path, source: str
 ) -> None:
     server.features = ["session_renewal"]
     server.bootstrap_token = secrets.token_hex(24)
-    process = await start_with(source, server, tmp_path)
-    try:
-        await until(lambda: server.connected("p1") or process.process.returncode is not None)
-        stored = server.start(SEARCH, "search", server.bootstrap_token[::-1])
-        await until(lambda: stored.state in TERMINAL)
-        assert stored.output == [[], True]
-    finally:
-        process.process.kill()
-        await process.ended()
+    process = await start_with(start, source, server, tmp_path)
+    await until(lambda: server.connected("p1") or process.process.returncode is not None)
+    stored = server.start(SEARCH, "search", server.bootstrap_token[::-1])
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.output == [[], True]
 
 
 async def test_ended_session_ends_a_worker_that_has_dropped_its_token(
-    server: FakeServer, tmp_path: Path
+    server: FakeServer, start: Start, tmp_path: Path
 ) -> None:
     server.features = ["session_renewal"]
-    process = await start_with("environment", server, tmp_path)
+    process = await start_with(start, "environment", server, tmp_path)
     await until(lambda: server.connected("p1"))
     server.tokens["p1"] = "another session"
     server.close_stream("p1")
@@ -112,27 +110,23 @@ async def test_ended_session_ends_a_worker_that_has_dropped_its_token(
 
 
 async def test_lost_registration_is_renewed_with_the_session_token(
-    server: FakeServer, tmp_path: Path
+    server: FakeServer, start: Start, tmp_path: Path
 ) -> None:
     server.features = ["session_renewal"]
-    process = await start_with("environment", server, tmp_path)
-    try:
-        await until(lambda: server.connected("p1"))
-        first = server.tokens["p1"]
+    await start_with(start, "environment", server, tmp_path)
+    await until(lambda: server.connected("p1"))
+    first = server.tokens["p1"]
 
-        async def forgets(request: web.Request) -> web.Response | None:
-            is_due = len(server.registrations) == 1 and "/connect" in request.path
-            return web.Response(status=404) if is_due else None
+    async def forgets(request: web.Request) -> web.Response | None:
+        is_due = len(server.registrations) == 1 and "/connect" in request.path
+        return web.Response(status=404) if is_due else None
 
-        server.faults.append(forgets)
-        server.close_stream("p1")
-        await until(lambda: len(server.registrations) == 2 and server.connected("p1"))
-        assert server.sent_sessions == [None, first]
-        instances = {record["instance"] for record in server.registrations}
-        assert len(instances) == 1
-    finally:
-        process.process.kill()
-        await process.ended()
+    server.faults.append(forgets)
+    server.close_stream("p1")
+    await until(lambda: len(server.registrations) == 2 and server.connected("p1"))
+    assert server.sent_sessions == [None, first]
+    instances = {record["instance"] for record in server.registrations}
+    assert len(instances) == 1
 
 
 @pytest.mark.parametrize("is_announced", [True, False])

@@ -186,7 +186,7 @@ def test_interceptor_that_cannot_be_loaded_is_named(reference: str) -> None:
 
 @pytest.mark.parametrize("children", ["0", "1"])
 async def test_worker_whose_interceptor_cannot_be_loaded_ends_with_code_2(
-    server: FakeServer, children: str
+    server: FakeServer, processes: list[asyncio.subprocess.Process], children: str
 ) -> None:
     process = await asyncio.create_subprocess_exec(
         *[sys.executable, "-m", "windlass.worker", "start", "--server-url", server.url],
@@ -194,6 +194,7 @@ async def test_worker_whose_interceptor_cannot_be_loaded_ends_with_code_2(
         stderr=asyncio.subprocess.PIPE,
         env={**os.environ, TOKEN_VARIABLE: BOOTSTRAP},
     )
+    processes.append(process)
     _, errors = await asyncio.wait_for(process.communicate(), HANG_S)
     assert process.returncode == 2
     assert b"windlass worker: --interceptor json:absent: AttributeError" in errors

@@ -8,8 +8,6 @@ import json
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from uuid import uuid4
@@ -56,16 +54,6 @@ def stored(server: FakeServer) -> StoredExecution:
     waiting = StoredExecution(uuid4().hex, workflow, '"x"')
     server.executions[waiting.execution_id] = waiting
     return waiting
-
-
-@pytest.fixture
-async def processes() -> AsyncIterator[list[asyncio.subprocess.Process]]:
-    running: list[asyncio.subprocess.Process] = []
-    yield running
-    for process in running:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
 
 
 async def start(

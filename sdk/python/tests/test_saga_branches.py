@@ -130,7 +130,7 @@ async def test_loser_of_first_is_compensated_although_another_branch_pauses(
     engine: Engine,
 ) -> None:
     @workflow
-    async def waits(ctx: ExecutionContext[None]) -> list[Any]:
+    async def waits(ctx: ExecutionContext[None]) -> tuple[Any, ...]:
         return await parallel(first(leg("flight"), sleep(50)), pause("review"))
 
     run = await engine.start(waits)

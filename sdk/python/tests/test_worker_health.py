@@ -69,7 +69,11 @@ async def check_health(port: int) -> int | None:
         env={"SVC_WORKER__HEALTH_HOST": "0.0.0.0", "SVC_WORKER__HEALTH_PORT": str(port)},
         stderr=asyncio.subprocess.DEVNULL,
     )
-    return await asyncio.wait_for(check.wait(), HANG_S)
+    try:
+        return await asyncio.wait_for(check.wait(), HANG_S)
+    finally:
+        if check.returncode is None:
+            check.kill()
 
 
 async def next_pong(server: FakeServer) -> dict[str, float]:

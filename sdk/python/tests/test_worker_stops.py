@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
-import sys
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,6 +14,7 @@ from conftest import HANG_S, Workers, until
 from server_fake import BOOTSTRAP, TERMINAL, FakeServer, StoredExecution
 from sources import SOURCE
 from windlass.worker import _health
+from worker_process import Start, WorkerProcess
 
 
 @pytest.fixture
@@ -154,52 +153,18 @@ def _is_running(stored: StoredExecution) -> bool:
 # Worker as a process
 
 
-class Process:
-    """Process of `python -m windlass.worker start`, with its stderr."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self.process = process
-        self.text = ""
-        self._reading = asyncio.create_task(self._read())
-
-    async def _read(self) -> None:
-        assert self.process.stderr is not None
-        while line := await self.process.stderr.readline():
-            self.text += line.decode()
-
-    async def ended(self) -> int:
-        async with asyncio.timeout(HANG_S):
-            await self._reading
-            return await self.process.wait()
-
-
-async def start(*arguments: str, pass_fds: Sequence[int] = (), **environment: str) -> Process:
-    """Starts a worker process."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *["-m", "windlass.worker", "start", *arguments],
-        stderr=asyncio.subprocess.PIPE,
-        pass_fds=pass_fds,
-        env={**os.environ, **environment},
-    )
-    return Process(process)
-
-
 @pytest.fixture
-async def process(server: FakeServer) -> AsyncIterator[Process]:
+async def process(server: FakeServer, start: Start) -> WorkerProcess:
     arguments = ["--server-url", server.url, "--name", "p1", "--label", "zone=a"]
     started = await start(
         *arguments, "--drain-timeout", "0.2", SVC_WORKERS__BOOTSTRAP_TOKEN=BOOTSTRAP
     )
     await until(lambda: server.connected("p1") and "connected" in started.text)
-    yield started
-    if started.process.returncode is None:
-        started.process.kill()
-    await started.ended()
+    return started
 
 
 async def test_sigterm_drains_and_exits_with_0(
-    server: FakeServer, process: Process, source: str
+    server: FakeServer, process: WorkerProcess, source: str
 ) -> None:
     stored = server.start(source, "gates", ["never"])
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
@@ -211,7 +176,7 @@ async def test_sigterm_drains_and_exits_with_0(
 
 
 async def test_blocked_process_exits_after_a_signal(
-    server: FakeServer, process: Process, source: str
+    server: FakeServer, process: WorkerProcess, source: str
 ) -> None:
     for name in ("blocks_in_a_thread", "blocks"):
         stored = server.start(source, name, "never")
@@ -220,7 +185,9 @@ async def test_blocked_process_exits_after_a_signal(
     assert await process.ended() == 0
 
 
-async def test_second_signal_exits_without_draining(server: FakeServer, source: str) -> None:
+async def test_second_signal_exits_without_draining(
+    server: FakeServer, start: Start, source: str
+) -> None:
     arguments = ["--server-url", server.url, "--name", "p2", "--bootstrap-token", BOOTSTRAP]
     process = await start(*arguments, "--drain-timeout", "3600")
     await until(lambda: server.connected("p2"))
@@ -233,7 +200,7 @@ async def test_second_signal_exits_without_draining(server: FakeServer, source: 
     assert stored.releases == []
 
 
-async def test_process_without_a_server_retries_until_a_signal() -> None:
+async def test_process_without_a_server_retries_until_a_signal(start: Start) -> None:
     process = await start(
         "--server-url", "http://127.0.0.1:9", SVC_WORKERS__BOOTSTRAP_TOKEN=BOOTSTRAP
     )
@@ -242,7 +209,9 @@ async def test_process_without_a_server_retries_until_a_signal() -> None:
     assert await process.ended() == 0
 
 
-async def test_process_with_a_wrong_token_exits_with_1(server: FakeServer, tmp_path: Path) -> None:
+async def test_process_with_a_wrong_token_exits_with_1(
+    server: FakeServer, start: Start, tmp_path: Path
+) -> None:
     token = tmp_path / "token"
     token.write_text("wrong\n")
     process = await start("--bootstrap-token-file", str(token), SVC_WORKERS__SERVER_URL=server.url)
@@ -250,7 +219,7 @@ async def test_process_with_a_wrong_token_exits_with_1(server: FakeServer, tmp_p
     assert "refused by the server: 403" in process.text
 
 
-async def test_invalid_command_line_exits_with_2() -> None:
+async def test_invalid_command_line_exits_with_2(start: Start) -> None:
     process = await start(SVC_WORKERS__BOOTSTRAP_TOKEN="")
     assert await process.ended() == 2
     assert process.text.startswith("windlass worker: ")

@@ -155,8 +155,12 @@ async def test_server_sees_no_value_of_an_encrypted_execution(tmp_path: Path) ->
                 assert word not in "".join(seen)
             assert "aes-gcm" in "".join(seen)
     finally:
-        worker.send_signal(signal.SIGTERM)
-        await asyncio.wait_for(worker.wait(), HANG_S)
+        try:
+            worker.send_signal(signal.SIGTERM)
+            await asyncio.wait_for(worker.wait(), HANG_S)
+        finally:
+            if worker.returncode is None:
+                worker.kill()
 
 
 ONCE = """
