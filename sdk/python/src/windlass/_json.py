@@ -53,7 +53,8 @@ def _encode(value: Any, compact: Encoder, form: Callable[[Any], Any]) -> str:
         reason = TOO_DEEP if isinstance(error, RecursionError) else str(error)
         message = find_refused(value, form, MAX_LEVELS, TOO_DEEP) or reason
         raise UnserializableError(message=message) from error
-    if _count_levels(text) > MAX_LEVELS:
+    # Most texts are shorter than so many brackets.
+    if len(text) > MAX_LEVELS and _count_levels(text) > MAX_LEVELS:
         message = find_refused(value, form, MAX_LEVELS, TOO_DEEP) or TOO_DEEP
         raise UnserializableError(message=message)
     return text

@@ -87,6 +87,7 @@ def _only(column: Sequence[Any], kinds: set[type], wanted: set[type]) -> Sequenc
 def _are_plain_numbers(numbers: Sequence[float]) -> bool:
     """True if both write the numbers with a point and without an exponent."""
     # The sum of numbers of which one is not finite is not finite either.
-    if not isfinite(sum(numbers)) or max(numbers) >= 1e16 or min(numbers) <= -1e16:
+    lowest, highest = min(numbers), max(numbers)
+    if not isfinite(sum(numbers)) or highest >= 1e16 or lowest <= -1e16:
         return False
-    return min(numbers) >= 1e-4 or min(map(abs, filter(None, numbers)), default=1.0) >= 1e-4
+    return lowest >= 1e-4 or min(map(abs, filter(None, numbers)), default=1.0) >= 1e-4
