@@ -161,6 +161,9 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     expect(await one.page.getByText('label zone = nowhere').count()).toBe(1)
     await one.page.getByRole('button', { name: 'Cancel' }).click()
     await one.page.getByRole('button', { name: 'Cancel the execution' }).click()
+    // A refusal is shown in the same place.
+    const said = one.page.getByRole('main').getByRole('status').first()
+    await expect.poll(() => said.textContent()).toBe('Asked to cancel.')
     await expect.poll(() => stateOf('greet')).toBe('CANCELLED')
   })
 

@@ -37,6 +37,18 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
     await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
   })
 
+  test('a server that was updated, whose scripts have other names: offers to load the page again', async () => {
+    const { page } = await open()
+    faultOf(
+      /assets\/queue-/,
+      Array.from({ length: 6 }, () => 404),
+    )
+    await page.getByRole('link', { name: 'Queue', exact: true }).click()
+    await page.getByText('This screen cannot be loaded').waitFor()
+    await page.getByRole('button', { name: 'Load the page again' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
+  })
+
   test('the answer to a start is lost: repeated under its key, and one execution starts', async () => {
     const { page, visit } = await open()
     await visit('start/default/greet', 'Run greet')
@@ -58,6 +70,17 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
     await expect
       .poll(async () => (await fixture.auth.requestOk(`GET /executions/${ids.give_back}`)).state)
       .toBe('COMPLETED')
+  })
+
+  test('the gateway is not ready for a cancel: sent again, and the execution is cancelled', async () => {
+    const { page, visit } = await open()
+    await visit(`executions/${ids.greet}`, 'greet')
+    faultOf(/\/cancel\//, [503, 502, 504])
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByRole('button', { name: 'Cancel the execution' }).click()
+    await page.getByText('Asked to cancel.').waitFor()
+    const path = `GET /executions/${ids.greet}`
+    await expect.poll(async () => (await fixture.auth.requestOk(path)).state).toBe('CANCELLED')
   })
 
   test('the event stream of an execution breaks off and repeats itself: its end is shown, each entry once', async () => {
@@ -152,7 +175,7 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
     await goto('no-such-page/x')
     await page.getByText('There is no page "no-such-page"').waitFor()
     await goto(`executions/${'0'.repeat(32)}`)
-    await page.getByText('It is not there').waitFor()
+    await page.getByText('Not found', { exact: true }).waitFor()
     await goto('executions?limit=-1&offset=x&state=NONE&range=never&selected=,,')
     await page.getByRole('heading', { level: 1, name: 'Executions' }).waitFor()
   })

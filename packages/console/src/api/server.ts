@@ -32,10 +32,20 @@ export const send = (
 
 const TRIES = 5
 const WAIT_MS = 500
+const MAX_WAIT_MS = 5_000
+
+/** Milliseconds until a failed request is sent again; undefined: it is not. */
+function waitAfter(error: unknown): number | undefined {
+  if (error instanceof ConnectionError) return WAIT_MS
+  // A gateway that is overloaded, or a proxy whose gateway is away or late.
+  if (!(error instanceof StatusError) || ![502, 503, 504].includes(error.status)) return undefined
+  const { retryAfterMs = WAIT_MS } = error
+  return retryAfterMs <= MAX_WAIT_MS ? retryAfterMs : undefined
+}
 
 /**
  * Sends a request that may reach the server twice, because the second one has no further effect: repeats it
- * while the connection breaks, since the first one may or may not have arrived.
+ * while the connection breaks or the server is not ready, since the first one may or may not have arrived.
  */
 export async function sendRepeatable(
   request: ApiRequest,
@@ -45,8 +55,9 @@ export async function sendRepeatable(
     try {
       return await send(request, never, headers)
     } catch (error) {
-      if (!(error instanceof ConnectionError) || tries === TRIES) throw error
-      await new Promise((done) => setTimeout(done, WAIT_MS))
+      const waitMs = waitAfter(error)
+      if (waitMs === undefined || tries === TRIES) throw error
+      await new Promise((done) => setTimeout(done, waitMs))
     }
   }
 }

@@ -8,7 +8,7 @@ import { runFeed } from '../live/feed.ts'
 import { segmentsOf } from '../location/address.ts'
 import { type Place, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
-import { Empty, Failure, Loading } from '../ui/feedback.tsx'
+import { Empty, Loading } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 import { loadAgain } from './load-again.ts'
@@ -97,6 +97,17 @@ export function App() {
   )
 }
 
+/** The connection broke, or the files of the console have other names since an update of the server. */
+const NotLoaded = () => (
+  <div class="message empty" role="alert">
+    <strong>This screen cannot be loaded</strong>
+    <p>The connection broke, or the server has been updated since this page was opened.</p>
+    <button type="button" class="primary" onClick={() => window.location.reload()}>
+      Load the page again
+    </button>
+  </div>
+)
+
 const NoPage = ({ name }: { name: string }) => (
   <Page title="Not found">
     <Empty title={`There is no page "${name.slice(0, 60)}"`}>
@@ -115,21 +126,25 @@ function renew(refresh: () => void): void {
 
 function Opened({ name, ...props }: ScreenProps & { name: string }): ComponentChildren {
   const [, setCount] = useState(0)
-  const [error, setError] = useState<Error>()
+  const [hasFailed, setFailed] = useState(false)
   useEffect(() => {
-    setError(undefined)
+    setFailed(false)
     const load = SCREENS[name]
     if (!load || loaded.has(name)) return
     const left = new AbortController()
-    loadAgain(load, left.signal).then((screen) => {
-      loaded.set(name, screen)
-      setCount((count) => count + 1)
-    }, setError)
+    loadAgain(load, left.signal).then(
+      (screen) => {
+        loaded.set(name, screen)
+        setCount((count) => count + 1)
+      },
+      () => setFailed(!left.signal.aborted),
+    )
     return () => left.abort()
   }, [name])
   const Known = loaded.get(name)
-  if (Known) return <Known {...props} />
-  if (error) return <Failure error={error} onRetry={() => window.location.reload()} />
+  // What was typed, answered or opened about one object is not shown with another one.
+  if (Known) return <Known key={[name, ...props.rest].join('/')} {...props} />
+  if (hasFailed) return <NotLoaded />
   if (SCREENS[name]) return <Loading />
   return <NoPage name={name} />
 }
