@@ -29,7 +29,7 @@ export function SelectionPanel({ rows, onClear, onDone }: Props) {
       for await (const one of actOnEach(affected, action)) setProgress(one)
     }).finally(onDone)
   return (
-    <section class="card page-body" aria-label="Selected executions">
+    <section class="card page-body selection" aria-label="Selected executions">
       <div class="filters">
         <ActionChoice {...{ action, isBusy }} onChange={setAction} />
         <button

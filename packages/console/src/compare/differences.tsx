@@ -55,7 +55,7 @@ export function Differences({ found }: { found: Comparison }) {
           ))}
         </tr>
         {ROWS.map(([name, of]) => (
-          <tr key={name}>
+          <tr key={name} class={of(a) === of(b) ? 'same' : undefined}>
             <th scope="row">{name}</th>
             {[a, b].map((side) => (
               <td key={side.execution_id} class="wide">

@@ -5,6 +5,7 @@ import { type Call, triesOf } from './calls.ts'
 
 /** Rows of the table; of more calls those of a part of the time can be chosen. */
 const MAX_ROWS = 500
+const NUMBERS = ['Entry', 'Level', 'Began', 'Took', 'Tries']
 const HEADS = ['Entry', 'Call', 'Level', 'State', 'Began', 'Took', 'Tries', 'Marks']
 
 interface Props {
@@ -27,7 +28,7 @@ export const CallTable = ({ calls, base, now, isOpen, onToggle }: Props) => (
     <summary>As a table</summary>
     {isOpen && (
       <div class="chart-table">
-        <DataTable label="Calls of tasks" heads={HEADS}>
+        <DataTable label="Calls of tasks" heads={HEADS} right={NUMBERS}>
           {calls.slice(0, MAX_ROWS).map((call) => (
             <Row key={call.seq} call={call} base={base} now={now} />
           ))}
@@ -45,19 +46,19 @@ export const CallTable = ({ calls, base, now, isOpen, onToggle }: Props) => (
 
 const Row = ({ call, base, now }: Pick<Props, 'base' | 'now'> & { call: Call }) => (
   <tr>
-    <td class="num">{call.seq}</td>
+    <td class="num right">{call.seq}</td>
     <td>
       <bdi>{call.name}</bdi>
     </td>
-    <td class="num">{call.depth + 1}</td>
+    <td class="num right">{call.depth + 1}</td>
     <td>{STATE_WORDS[call.state]}</td>
-    <td class="num">{duration(call.from - base)}</td>
-    <td class="num">
+    <td class="num right">{duration(call.from - base)}</td>
+    <td class="num right">
       {call.to === undefined
         ? `${duration(Math.max(0, now - call.from))} so far`
         : duration(call.to - call.from)}
     </td>
-    <td class="num">{triesOf(call).length}</td>
+    <td class="num right">{triesOf(call).length}</td>
     <td>
       {marksOf(call)
         .map((name) => wordOf(name, call))

@@ -3,6 +3,7 @@ import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, sourceOf } from '../api/workflows.ts'
 import type { ExecutionHead } from '../exact/execution.ts'
 import { executionAddress, workflowAddress } from '../location/address.ts'
+import { Loading } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { VisibleText } from '../ui/visible-text.tsx'
 import {
@@ -25,8 +26,8 @@ type Execution = Pick<ExecutionHead, 'id' | 'namespace' | 'workflow'>
 
 /** The error of a failed execution, where nobody has to look for it; the tab with the output has all of it. */
 export function Cause({ execution }: { execution: Execution }) {
-  const { data } = useFailure(execution.id, true)
-  if (!data) return null
+  const { data, error } = useFailure(execution.id, true)
+  if (!data) return error ? null : <Loading lines={2} />
   const { type, message, traceback } = data
   return (
     <section class="cause" aria-label="Cause">

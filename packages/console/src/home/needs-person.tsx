@@ -1,11 +1,13 @@
 import { listApprovals } from '../api/approvals.ts'
 import type { Queue, QueueRow } from '../api/queue.ts'
-import { listSchedules } from '../api/schedules.ts'
+import { listSchedules, type ScheduleRow } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
 import { address, scheduleAddress } from '../location/address.ts'
-import { ApprovalList } from '../ui/approval-list.tsx'
+import { PendingApprovals } from '../ui/approval-list.tsx'
+import { isForbidden, problemOf } from '../ui/feedback.tsx'
+import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { type Total, totalText, waitingOf } from './counts.ts'
 
@@ -40,23 +42,59 @@ export function NeedsPerson({ paused, queue }: Props) {
   // Which of them wait for an approval is not known before the approvals are, or cannot be read.
   const isKnown = waiting.data !== undefined || waiting.error !== undefined
   const hasOthers = isKnown && paused !== undefined && paused.total > asked
-  if (approvals.length + failing.length + stuck.length === 0 && !hasOthers) return null
+  const problems = [waiting, schedules].flatMap(({ data, error }) =>
+    data === undefined && error && !isForbidden(error) ? [problemOf(error).title] : [],
+  )
+  const found = approvals.length + failing.length + stuck.length + problems.length
+  if (found === 0 && !hasOthers) return null
   return (
     <section class="page-body" aria-label="What needs a person">
       <h2>What needs a person</h2>
       {approvals.length > 0 && (
-        <ApprovalList approvals={approvals.slice(0, SHOWN_APPROVALS)} onDecided={waiting.refresh} />
+        <PendingApprovals
+          approvals={approvals}
+          most={SHOWN_APPROVALS}
+          onDecided={waiting.refresh}
+        />
       )}
       {approvals.length > SHOWN_APPROVALS && (
         <p>
           <Link to="approvals">All {approvals.length} approvals</Link>
         </p>
       )}
+      <Others
+        {...{ stuck, failing, problems }}
+        paused={hasOthers ? paused : undefined}
+        asked={asked}
+      />
+    </section>
+  )
+}
+
+interface OthersProps {
+  stuck: readonly QueueRow[]
+  failing: readonly ScheduleRow[]
+  /** Paused executions of which some do not wait for an approval; undefined: none. */
+  paused: Total | undefined
+  /** Number of executions with an approval. */
+  asked: number
+  /** Reasons why something could not be read. */
+  problems: readonly string[]
+}
+
+/** What needs a person apart from approvals; what could not be read is not taken for nothing. */
+function Others({ stuck, failing, paused, asked, problems }: OthersProps) {
+  if (stuck.length + failing.length + problems.length === 0 && !paused) return null
+  return (
+    <div class="card needs">
       {stuck.length > 0 && <Stuck queues={stuck} />}
-      {hasOthers && <Paused paused={paused} hasApprovals={asked > 0} />}
+      {paused && <Paused paused={paused} hasApprovals={asked > 0} />}
       {failing.slice(0, SHOWN_SCHEDULES).map(({ id, name, failure_count }) => (
         <p key={id}>
-          <Link to={scheduleAddress(id)}>{name}</Link>: {count(failure_count)} of its runs failed
+          <Icon name="clock" />
+          <span>
+            <Link to={scheduleAddress(id)}>{name}</Link>: {count(failure_count)} of its runs failed
+          </span>
         </p>
       ))}
       {failing.length > SHOWN_SCHEDULES && (
@@ -64,7 +102,12 @@ export function NeedsPerson({ paused, queue }: Props) {
           <Link to="schedules">All {count(failing.length)} schedules whose runs failed</Link>
         </p>
       )}
-    </section>
+      {problems.slice(0, 1).map((problem) => (
+        <p key={problem}>
+          <Icon name="warning" /> <span>Not everything could be read: {problem}.</span>
+        </p>
+      ))}
+    </div>
   )
 }
 
@@ -75,19 +118,25 @@ function Stuck({ queues }: { queues: readonly QueueRow[] }) {
   const waiting = waitingOf(queues)
   return (
     <p>
-      <Link to="queue">
-        {totalText(waiting)} queued {executions(waiting)}
-      </Link>
-      : no connected worker can run {waiting.total === 1 ? 'it' : 'them'}
+      <Icon name="warning" />
+      <span>
+        <Link to="queue">
+          {totalText(waiting)} queued {executions(waiting)}
+        </Link>
+        : no connected worker can run {waiting.total === 1 ? 'it' : 'them'}
+      </span>
     </p>
   )
 }
 
 const Paused = ({ paused, hasApprovals }: { paused: Total; hasApprovals: boolean }) => (
   <p>
-    <Link to={address('executions', { state: 'PAUSED' })}>
-      {totalText(paused)} paused {executions(paused)}
-    </Link>
-    : waiting for {hasApprovals ? 'a resume or one of the approvals' : 'a resume or an approval'}
+    <Icon name="pause" />
+    <span>
+      <Link to={address('executions', { state: 'PAUSED' })}>
+        {totalText(paused)} paused {executions(paused)}
+      </Link>
+      : waiting for {hasApprovals ? 'a resume or one of the approvals' : 'a resume or an approval'}
+    </span>
   </p>
 )

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
-import { merge } from '../screens/held-rows.ts'
+import { merge } from '../ui/held-rows.ts'
 import type { ListEvent } from './list-event.ts'
 import { LiveRows } from './live-rows.ts'
 import type { Filter } from './matches.ts'
@@ -145,7 +145,8 @@ test('thousands of other rows change: the rows of the page are still known', asy
 test('rows that are shown: one that left the page changes still, and one that is gone goes', () => {
   const update = (row: ExecutionRow) =>
     row.execution_id === 'id1' ? rowAt(1, { state: 'FAILED' }) : undefined
-  const merged = merge([rowAt(3), rowAt(2), rowAt(1)], [rowAt(4), rowAt(3)], update)
+  const idOf = (row: ExecutionRow) => row.execution_id
+  const merged = merge([rowAt(3), rowAt(2), rowAt(1)], [rowAt(4), rowAt(3)], { idOf, update })
   expect(merged.map(({ execution_id, state }) => [execution_id, state])).toEqual([
     ['id3', 'RUNNING'],
     ['id1', 'FAILED'],

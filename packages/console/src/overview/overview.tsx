@@ -43,7 +43,7 @@ export function Overview({ query }: { query: URLSearchParams }) {
     { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
   )
   return (
-    <section class="page-body" aria-label="Over time">
+    <section class="page-body over-time" aria-label="Over time">
       <Loaded answer={answer} lines={4}>
         {(stats) => (
           <>
@@ -167,6 +167,7 @@ const Chip = ({
   </Link>
 )
 
+const NUMBERS = ['Created', 'Ended', 'Failed']
 const HEADS: Record<Group, string> = { workflow: 'Workflow', worker: 'Worker', error: 'Error' }
 
 /** Sums of each group; its name narrows the list to it. */
@@ -174,7 +175,7 @@ function Groups({ group, stats, to }: Props & { group: Group }) {
   const rows = groupRows(stats)
   return (
     <>
-      <DataTable label={`By ${group}`} heads={[HEADS[group], 'Created', 'Ended', 'Failed']}>
+      <DataTable label={`By ${group}`} heads={[HEADS[group], ...NUMBERS]} right={NUMBERS}>
         {rows.slice(0, SHOWN).map(({ name, started, ended, failed }) => {
           const filter = filterOf(group, name, stats.from)
           return (
@@ -188,9 +189,9 @@ function Groups({ group, stats, to }: Props & { group: Group }) {
                   <span class="faint">none</span>
                 )}
               </td>
-              <td class="num">{count(started)}</td>
-              <td class="num">{count(ended)}</td>
-              <td class="num">{count(failed)}</td>
+              <td class="num right">{count(started)}</td>
+              <td class="num right">{count(ended)}</td>
+              <td class="num right">{count(failed)}</td>
             </tr>
           )
         })}

@@ -3,7 +3,7 @@ import { useQuery } from '../api/use-query.ts'
 import { lists } from '../live/feed.ts'
 import { changed } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
-import { ApprovalList } from '../ui/approval-list.tsx'
+import { ApprovalList, PendingApprovals } from '../ui/approval-list.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Page } from '../ui/page.tsx'
 import { Tabs } from '../ui/tabs.tsx'
@@ -18,6 +18,7 @@ const STATUSES = ['pending', 'approved', 'rejected', 'cancelled'].map((name) => 
 /** Calls that wait for a person, and those that were decided. */
 export function ApprovalsScreen({ place: { query } }: ScreenProps) {
   const status = query.get('status') ?? 'pending'
+  const List = status === 'pending' ? PendingApprovals : ApprovalList
   const answer = useQuery(
     `approvals ${status}`,
     (signal) => listApprovals({ status, limit: String(LIMIT) }, signal),
@@ -34,10 +35,10 @@ export function ApprovalsScreen({ place: { query } }: ScreenProps) {
       <Loaded answer={answer}>
         {({ approvals, total = approvals.length }) =>
           approvals.length === 0 ? (
-            <Empty title={status === 'pending' ? 'Nothing waits for a decision' : 'None'} />
+            <Nothing status={status} />
           ) : (
             <>
-              <ApprovalList approvals={approvals} onDecided={answer.refresh} />
+              <List approvals={approvals} onDecided={answer.refresh} />
               {total > approvals.length && (
                 <p class="stale">
                   The newest {approvals.length} of {total}.
@@ -50,3 +51,14 @@ export function ApprovalsScreen({ place: { query } }: ScreenProps) {
     </Page>
   )
 }
+
+const Nothing = ({ status }: { status: string }) =>
+  status === 'pending' ? (
+    <Empty title="Nothing waits for a decision">
+      <p>
+        Calls of tasks with <code>requires_approval=True</code> wait here until someone decides.
+      </p>
+    </Empty>
+  ) : (
+    <Empty title={`No call was ${status}`} />
+  )

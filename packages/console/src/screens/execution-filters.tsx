@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
@@ -28,8 +29,14 @@ export const TEXT_FILTERS: readonly TextFilterView[] = [
 ]
 const ALWAYS = 2
 
+interface Props {
+  query: URLSearchParams
+  /** Behind the filters: what can be done with all of them. */
+  children: ComponentChildren
+}
+
 /** Filters of the list of executions; each is a parameter of the address. */
-export function ExecutionFilters({ query }: { query: URLSearchParams }) {
+export function ExecutionFilters({ query, children }: Props) {
   const state = query.get('state') ?? ''
   const states = state === '' ? [] : state.split(',')
   const to = (values: Record<string, string | undefined>) =>
@@ -78,6 +85,7 @@ export function ExecutionFilters({ query }: { query: URLSearchParams }) {
           <Icon name="close" /> Clear
         </Link>
       )}
+      {children}
     </div>
   )
 }

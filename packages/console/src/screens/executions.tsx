@@ -1,4 +1,4 @@
-import type { ExecutionPage } from '../api/executions.ts'
+import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
 import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
 import { type LiveExecutions, useLiveExecutions } from '../live/use-live-executions.ts'
@@ -7,21 +7,30 @@ import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { lazy } from '../shell/lazy.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
-import { Empty, Loaded } from '../ui/feedback.tsx'
+import { Empty, Loaded, Loading } from '../ui/feedback.tsx'
+import { useHeldRows } from '../ui/held-rows.ts'
 import { Link } from '../ui/link.tsx'
+import { NewRows } from '../ui/new-rows.tsx'
 import { Page } from '../ui/page.tsx'
 import { Pager } from '../ui/pager.tsx'
 import { ExecutionFilters, TEXT_FILTERS } from './execution-filters.tsx'
-import { useHeldRows } from './held-rows.ts'
 
 const PATH = 'executions'
 const PAGE = 50
 const MAX_PAGE = 1_000
 
-const Overview = lazy(async () => (await import('../overview/overview.tsx')).Overview)
+const Overview = lazy(
+  async () => (await import('../overview/overview.tsx')).Overview,
+  <section class="over-time">
+    <Loading />
+  </section>,
+)
 const Facets = lazy(async () => (await import('../overview/facets.tsx')).Facets)
 const SavedViews = lazy(async () => (await import('../views/saved-views.tsx')).SavedViews)
-const BulkPanel = lazy(async () => (await import('../bulk/bulk-panel.tsx')).BulkPanel)
+const BulkPanel = lazy(
+  async () => (await import('../bulk/bulk-panel.tsx')).BulkPanel,
+  <div class="card faint">…</div>,
+)
 const SelectionPanel = lazy(
   async () => (await import('../bulk/selection-panel.tsx')).SelectionPanel,
 )
@@ -52,8 +61,9 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       }
       actions={<ExportMenu filter={filter} />}
     >
-      <ExecutionFilters query={query} />
-      <SavedViews screen={PATH} query={query} />
+      <ExecutionFilters query={query}>
+        <SavedViews screen={PATH} query={query} />
+      </ExecutionFilters>
       <Overview query={query} />
       {query.get('counts') === '1' && <Facets filter={filter} query={query} />}
       {isFiltered && (
@@ -92,6 +102,8 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
 const totalOf = ({ total, total_exact = true }: ExecutionPage) =>
   `${total_exact ? '' : 'more than '}${count(total)}`
 
+const idOf = ({ execution_id }: ExecutionRow) => execution_id
+
 interface ListProps {
   answer: LiveExecutions
   query: URLSearchParams
@@ -102,7 +114,7 @@ interface ListProps {
 function List({ answer, query, isFiltered, isFirst }: ListProps) {
   // On later pages rows move when others arrive; on the first one new rows wait to be shown.
   const { update, refresh } = answer
-  const { rows, waiting, show } = useHeldRows(answer.rows, { holds: isFirst, update })
+  const { rows, waiting, show } = useHeldRows(answer.rows, { holds: isFirst, idOf, update })
   if (rows.length === 0) return <NoRows isFiltered={isFiltered} />
   const chosen = new Set(query.get('selected')?.split(',') ?? [])
   const choose = (ids: readonly string[], isChosen: boolean) => {
@@ -114,7 +126,7 @@ function List({ answer, query, isFiltered, isFirst }: ListProps) {
   }
   const selected = rows.filter(({ execution_id }) => chosen.has(execution_id))
   return (
-    <>
+    <div class="held-rows">
       {selected.length > 0 && (
         <SelectionPanel
           rows={selected}
@@ -122,13 +134,11 @@ function List({ answer, query, isFiltered, isFirst }: ListProps) {
           onDone={refresh}
         />
       )}
-      {waiting > 0 && (
-        <button type="button" class="new-rows" onClick={show}>
-          {waiting === answer.data?.limit ? `${waiting} or more` : waiting} new
-        </button>
-      )}
+      <NewRows onShow={show}>
+        {waiting > 0 && `${waiting === answer.data?.limit ? `${waiting} or more` : waiting} new`}
+      </NewRows>
       <ExecutionTable rows={rows} selection={{ chosen, onChoose: choose }} />
-    </>
+    </div>
   )
 }
 
@@ -158,7 +168,7 @@ function NoRows({ isFiltered }: { isFiltered: boolean }) {
   return (
     <Empty title="Nothing has run yet">
       <p>
-        Upload a workflow and run it. From a terminal:{' '}
+        Upload a workflow in <Link to="workflows">Workflows</Link> and run it. From a terminal:{' '}
         <code>
           curl -F file=@examples/hello_world.py {new URL('..', document.baseURI).href}workflows
         </code>

@@ -57,10 +57,11 @@ function totalOf(queues: readonly QueueRow[]): string {
   return `${isExact ? '' : 'more than '}${count(total)}`
 }
 
-const HEADS = ['Needs', 'Waiting', 'Oldest', 'New a minute', 'Started a minute', 'Workers']
+const NUMBERS = ['Waiting', 'Oldest', 'New a minute', 'Started a minute']
+const HEADS = ['Needs', ...NUMBERS, 'Workers']
 
 const Rows = ({ queues }: { queues: readonly QueueRow[] }) => (
-  <DataTable label="Queue" heads={HEADS}>
+  <DataTable label="Queue" heads={HEADS} right={NUMBERS}>
     {queues.map((queue) => {
       const oldest = millis(queue.oldest)
       return (
@@ -68,13 +69,13 @@ const Rows = ({ queues }: { queues: readonly QueueRow[] }) => (
           <td>
             <Needs requirement={queue.requirement} />
           </td>
-          <td class="num">
+          <td class="num right">
             {queue.depth_exact ? '' : 'more than '}
             {count(queue.depth)}
           </td>
-          <td class="num">{oldest === undefined ? '–' : <Since at={oldest} />}</td>
-          <td class="num">{count(queue.rates.created_per_minute)}</td>
-          <td class="num">{count(queue.rates.started_per_minute)}</td>
+          <td class="num right">{oldest === undefined ? '–' : <Since at={oldest} />}</td>
+          <td class="num right">{count(queue.rates.created_per_minute)}</td>
+          <td class="num right">{count(queue.rates.started_per_minute)}</td>
           <td>
             <Workers workers={queue.workers} />
           </td>

@@ -1,6 +1,6 @@
 import { createSchedule, listSchedules, type ScheduleRow } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
-import { millis } from '../format/time.ts'
+import { count, millis } from '../format/time.ts'
 import { fieldText } from '../format/words.ts'
 import { lists } from '../live/feed.ts'
 import { changed, scheduleAddress, workflowAddress } from '../location/address.ts'
@@ -75,12 +75,13 @@ function NewSchedule() {
   )
 }
 
-const HEADS = ['Schedule', 'Status', 'When', 'Next', 'Last', 'Runs', 'Failed', '']
+const NUMBERS = ['Runs', 'Failed']
+const HEADS = ['Schedule', 'Status', 'When', 'Next', 'Last', ...NUMBERS, '']
 
 function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () => void }) {
   const now = useNow()
   return (
-    <DataTable label="Schedules" heads={HEADS}>
+    <DataTable label="Schedules" heads={HEADS} right={NUMBERS}>
       {rows.map((row) => (
         <tr key={row.id}>
           <td>
@@ -102,8 +103,10 @@ function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () =
           <td class="num">
             <Ago at={millis(row.last_run_at)} now={now} />
           </td>
-          <td class="num">{row.run_count}</td>
-          <td class={row.failure_count > 0 ? 'num tone-bad' : 'num'}>{row.failure_count}</td>
+          <td class="num right">{count(row.run_count)}</td>
+          <td class={row.failure_count > 0 ? 'num right tone-bad' : 'num right'}>
+            {count(row.failure_count)}
+          </td>
           <td class="right">
             <ScheduleSwitch row={row} onChange={onChange} />
           </td>

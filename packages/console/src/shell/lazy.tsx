@@ -1,13 +1,18 @@
-import type { FunctionComponent } from 'preact'
+import type { ComponentChild, FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { loadAgain } from './load-again.ts'
 
+/** In the place of a part whose script cannot be read. */
+const Nothing = () => null
+
 /**
- * A part of a screen whose script is read after the screen is shown; nothing until then. The screen's own
- * requests are sent before, because a browser has few connections to a server.
+ * A part of a screen whose script is read after the screen is shown; until then its placeholder, which should
+ * be as high if something is below it. The screen's own requests are sent before, because a browser has few
+ * connections to a server.
  */
 export function lazy<Props extends object>(
   load: () => Promise<FunctionComponent<Props>>,
+  placeholder: ComponentChild = null,
 ): FunctionComponent<Props> {
   let known: FunctionComponent<Props> | undefined
   return (props) => {
@@ -21,7 +26,7 @@ export function lazy<Props extends object>(
             known = part
             setPart(() => part)
           },
-          () => undefined,
+          () => setPart(() => Nothing),
         )
       // Effects of a part run before those of its screen.
       const timer = setTimeout(read)
@@ -30,6 +35,6 @@ export function lazy<Props extends object>(
         left.abort()
       }
     }, [])
-    return Part ? <Part {...props} /> : null
+    return <>{Part ? <Part {...props} /> : placeholder}</>
   }
 }

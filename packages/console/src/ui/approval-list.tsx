@@ -1,10 +1,11 @@
-import { useState } from 'preact/hooks'
+import { useCallback, useMemo, useState } from 'preact/hooks'
 import { type ApprovalRow, decide } from '../api/approvals.ts'
 import { millis } from '../format/time.ts'
-import { executionAddress } from '../location/address.ts'
+import { ExecutionLink } from './execution-link.tsx'
 import { FailureText } from './failure-text.tsx'
+import { useHeldRows } from './held-rows.ts'
 import { Icon } from './icon.tsx'
-import { Link } from './link.tsx'
+import { NewRows } from './new-rows.tsx'
 import { useNow } from './now.ts'
 import { Ago } from './times.tsx'
 import { useAct } from './use-act.ts'
@@ -12,6 +13,30 @@ import { useAct } from './use-act.ts'
 interface Props {
   approvals: readonly ApprovalRow[]
   onDecided: () => void
+}
+
+/** Status of an approval that the server no longer lists among those that wait. */
+const GONE = 'gone'
+const idOf = ({ approval_id }: ApprovalRow) => approval_id
+
+/**
+ * Approvals that wait, the newest first. One that arrives or is decided moves no other, since a press of
+ * *Approve* would decide about the wrong call.
+ */
+export function PendingApprovals({ approvals, most, ...props }: Props & { most?: number }) {
+  const latest = useMemo(() => approvals.slice(0, most), [approvals, most])
+  const update = useCallback(
+    (row: ApprovalRow) =>
+      approvals.find((one) => idOf(one) === idOf(row)) ?? { ...row, status: GONE },
+    [approvals],
+  )
+  const { rows, waiting, show } = useHeldRows(latest, { holds: true, idOf, update })
+  return (
+    <div class="held-rows">
+      <NewRows onShow={show}>{waiting > 0 && `${waiting} more`}</NewRows>
+      <ApprovalList approvals={rows} {...props} />
+    </div>
+  )
 }
 
 /** Approvals, each with what it is about; a pending one with its decision. */
@@ -27,6 +52,9 @@ export function ApprovalList({ approvals, onDecided }: Props) {
 
 function Approval({ approval, onDecided }: { approval: ApprovalRow; onDecided: () => void }) {
   const now = useNow()
+  const [own, setOwn] = useState<Verdict>()
+  const isPending = approval.status === 'pending'
+  const isGone = approval.status === GONE
   const { task_name, workflow_namespace, workflow_name, execution_id, status } = approval
   return (
     <li class="card approval">
@@ -35,13 +63,17 @@ function Approval({ approval, onDecided }: { approval: ApprovalRow; onDecided: (
           <bdi>{task_name}</bdi>
         </strong>
         <p class="faint">
-          {workflow_namespace}/{workflow_name} ·{' '}
-          <Link to={executionAddress(execution_id)} class="mono">
-            {execution_id.slice(0, 8)}…
-          </Link>{' '}
-          · asked <Ago at={millis(approval.requested_at)} now={now} />
+          {workflow_namespace}/{workflow_name} · <ExecutionLink id={execution_id} /> ·{' '}
+          <span role="status">
+            {isGone && <strong>{own ? OWN[own] : 'waits for no decision now'}</strong>}
+          </span>
+          {!isGone && (
+            <>
+              asked <Ago at={millis(approval.requested_at)} now={now} />
+            </>
+          )}
         </p>
-        {status !== 'pending' && (
+        {!isPending && !isGone && (
           <p>
             <strong>{status}</strong>
             {approval.approver && ` by ${approval.approver.subject}`}{' '}
@@ -50,16 +82,32 @@ function Approval({ approval, onDecided }: { approval: ApprovalRow; onDecided: (
           </p>
         )}
       </div>
-      {status === 'pending' && <Decision approval={approval} onDecided={onDecided} />}
+      {(isPending || isGone) && <Decision {...{ approval, isGone, onDecided }} onSent={setOwn} />}
     </li>
   )
 }
 
-function Decision({ approval, onDecided }: { approval: ApprovalRow; onDecided: () => void }) {
+type Verdict = 'approve' | 'reject'
+
+const OWN: Record<Verdict, string> = { approve: 'approved by you', reject: 'rejected by you' }
+
+interface DecisionProps {
+  approval: ApprovalRow
+  /** True if nothing is left to decide; the buttons keep their place. */
+  isGone: boolean
+  /** Called when the server has accepted a decision. */
+  onSent: (verdict: Verdict) => void
+  onDecided: () => void
+}
+
+function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('')
   const { isBusy, failure, act } = useAct()
-  const say = (verdict: 'approve' | 'reject') =>
-    act(() => decide(approval, verdict, reason)).finally(onDecided)
+  const say = (verdict: Verdict) =>
+    act(async () => {
+      await decide(approval, verdict, reason)
+      onSent(verdict)
+    }).finally(onDecided)
   return (
     <div class="decision">
       <label>
@@ -67,13 +115,24 @@ function Decision({ approval, onDecided }: { approval: ApprovalRow; onDecided: (
         <input
           placeholder="Reason (optional)"
           value={reason}
+          disabled={isGone}
           onInput={(event) => setReason(event.currentTarget.value)}
         />
       </label>
-      <button type="button" class="primary" disabled={isBusy} onClick={() => say('approve')}>
+      <button
+        type="button"
+        class="primary"
+        disabled={isBusy || isGone}
+        onClick={() => say('approve')}
+      >
         <Icon name="check" /> Approve
       </button>
-      <button type="button" class="danger" disabled={isBusy} onClick={() => say('reject')}>
+      <button
+        type="button"
+        class="danger"
+        disabled={isBusy || isGone}
+        onClick={() => say('reject')}
+      >
         <Icon name="close" /> Reject
       </button>
       <FailureText text={failure} />

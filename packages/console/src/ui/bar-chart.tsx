@@ -35,6 +35,7 @@ const HEIGHT = 60
 export function BarChart({ title, parts, steps, isStacked, format, actions, select }: Props) {
   const sizeOf = ({ values }: ChartStep) =>
     isStacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values)
+  const names = parts.map(([name]) => name)
   const peak = Math.max(...steps.map(sizeOf), 0)
   const scale = peak === 0 ? 0 : HEIGHT / peak
   return (
@@ -67,6 +68,7 @@ export function BarChart({ title, parts, steps, isStacked, format, actions, sele
           )}
         </svg>
       </Selection>
+      <Ends steps={steps} />
       <ul class="legend">
         {parts.map(([name, colour]) => (
           <li key={name}>
@@ -80,7 +82,7 @@ export function BarChart({ title, parts, steps, isStacked, format, actions, sele
       <details>
         <summary>As a table</summary>
         <div class="chart-table">
-          <DataTable label={title} heads={['From', ...parts.map(([name]) => name)]}>
+          <DataTable label={title} heads={['From', ...names]} right={names}>
             {steps.filter(sizeOf).map(({ at, values }) => (
               <tr key={at}>
                 <td class="num">
@@ -93,7 +95,7 @@ export function BarChart({ title, parts, steps, isStacked, format, actions, sele
                   )}
                 </td>
                 {values.map((value, part) => (
-                  <td key={parts[part]?.[0]} class="num">
+                  <td key={names[part]} class="num right">
                     {format(value)}
                   </td>
                 ))}
@@ -103,5 +105,20 @@ export function BarChart({ title, parts, steps, isStacked, format, actions, sele
         </div>
       </details>
     </figure>
+  )
+}
+
+/** The times at the two ends of the chart. */
+function Ends({ steps }: { steps: readonly ChartStep[] }) {
+  const [first, second] = steps
+  const last = steps.at(-1)
+  if (!first || !last) return null
+  const now = serverNow()
+  const end = last.at + (second ? second.at - first.at : 0)
+  return (
+    <div class="chart-ends" aria-hidden="true">
+      <span>{clock(first.at, now)}</span>
+      <span>{end >= now ? 'now' : clock(end, now)}</span>
+    </div>
   )
 }

@@ -4,6 +4,7 @@ import { hasEnded } from '../format/states.ts'
 import { duration, millis } from '../format/time.ts'
 import { executionAddress, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
+import { ExecutionLink } from './execution-link.tsx'
 import { Link } from './link.tsx'
 import { Since, SoFar } from './running-times.tsx'
 import { StateBadge } from './state-badge.tsx'
@@ -106,13 +107,16 @@ interface CheckProps {
   onChange: (isChecked: boolean) => void
 }
 
+/** A checkbox that is as large as its cell: a press next to it would open the row. */
 const Check = ({ label, isChecked, onChange }: CheckProps) => (
-  <input
-    type="checkbox"
-    aria-label={label}
-    checked={isChecked}
-    onChange={(event) => onChange(event.currentTarget.checked)}
-  />
+  <label class="check-area">
+    <input
+      type="checkbox"
+      aria-label={label}
+      checked={isChecked}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  </label>
 )
 
 interface RowProps {
@@ -142,7 +146,7 @@ class Row extends Component<RowProps> {
     return (
       <tr aria-rowindex={index} onClick={(event) => openRow(event, to)}>
         {isChosen !== undefined && (
-          <td>
+          <td class="check">
             <Check label={`Select ${execution_id}`} isChecked={isChosen} onChange={this.#choose} />
           </td>
         )}
@@ -157,9 +161,7 @@ class Row extends Component<RowProps> {
           {row.error && <ErrorLine text={row.error} />}
         </td>
         <td class="id">
-          <Link to={to} class="mono" title={execution_id}>
-            {execution_id.slice(0, 8)}…{execution_id.slice(-6)}
-          </Link>
+          <ExecutionLink id={execution_id} />
         </td>
         <Times row={row} />
         <td class="id mono faint">{worker_name || '–'}</td>
@@ -191,6 +193,6 @@ function Times({ row: { created_at, updated_at, finished_at, state } }: { row: E
 
 /** A click anywhere in a row opens it, but not one on a link or one that ends a selection of text. */
 function openRow({ target }: MouseEvent, to: string): void {
-  const isOwn = target instanceof Element && target.closest('a, button, input') !== null
+  const isOwn = target instanceof Element && target.closest('a, button, label') !== null
   if (!isOwn && document.getSelection()?.isCollapsed) navigate(to)
 }

@@ -10,8 +10,12 @@ interface Problem {
   text: string
 }
 
+/** True if the caller lacks a permission. */
+export const isForbidden = (error: Error): boolean =>
+  error instanceof StatusError && error.status === 403
+
 /** A failure in words: what is wrong and what can be done. */
-function problemOf(error: Error): Problem {
+export function problemOf(error: Error): Problem {
   if (error instanceof ConnectionError)
     return { title: 'The server cannot be reached', text: 'The console tries again by itself.' }
   if (error instanceof RequestTimeoutError)
@@ -22,7 +26,7 @@ function problemOf(error: Error): Problem {
   const titles: Record<number, string> = {
     401: 'You are not signed in',
     403: 'You may not see this',
-    404: 'It is not there',
+    404: 'Not found',
     429: 'Too many requests',
     503: 'The server is not ready',
   }
@@ -36,16 +40,16 @@ export function refusalOf(error: Error): string {
   return `${title}: ${isOpen ? 'it may have been done or not; look before you try again.' : text}`
 }
 
-export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   const { title, text } = problemOf(error)
-  const isForbidden = error instanceof StatusError && error.status === 403
   return (
     <div class="message failure" role="alert">
-      <Icon name={isForbidden ? 'lock' : 'warning'} />
+      <Icon name={isForbidden(error) ? 'lock' : 'warning'} />
       <div>
         <strong>{title}</strong>
         <p>{text}</p>
-        {onRetry && !isForbidden && (
+        {isForbidden(error) && <p>An administrator can grant you a role with it.</p>}
+        {onRetry && !isForbidden(error) && (
           <button type="button" onClick={onRetry}>
             Try again
           </button>
@@ -75,12 +79,12 @@ export const Loading = ({ lines = 6 }: { lines?: number }) => (
 function Stale({ error, readAt }: { error: Error; readAt: number | undefined }) {
   const now = useNow()
   const { title, text } = problemOf(error)
-  const isForbidden = error instanceof StatusError && error.status === 403
   return (
     <p class="stale" role="status">
       <Icon name="warning" />
       {title}
-      {isForbidden && `: ${text}`}. What you see was read {readAt ? ago(readAt, now) : 'before'}.
+      {isForbidden(error) && `: ${text}`}. What you see was read{' '}
+      {readAt ? ago(readAt, now) : 'before'}.
     </p>
   )
 }

@@ -17,6 +17,7 @@ const PATHS = {
   search: 'M7 3a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM10 10l3.5 3.5',
   copy: 'M5.5 5.5h7.5v7.5H5.5zM3 10.5V3h7.5',
   stop: 'M4 4h8v8H4z',
+  pause: 'M5.5 3.5v9M10.5 3.5v9',
   again: 'M12.5 5A5.2 5.2 0 1 0 13 9M13 2.5V5.5H10',
   upload: 'M8 10.5V3M5 6l3-3 3 3M3 11v2h10v-2',
   close: 'M4 4l8 8M12 4l-8 8',

@@ -2,6 +2,8 @@ import { useEffect, useId, useState } from 'preact/hooks'
 import { navigate } from '../location/location.ts'
 
 const TYPING_MS = 250
+/** A longer example makes its field wider. */
+const SHORT_CHARS = 14
 
 export interface TextFilterView {
   /** Parameter of the address, and of the route. */
@@ -40,6 +42,7 @@ export function TextFilter({ view, query, to, choices = [], onFocus }: Props) {
         type="search"
         value={text}
         placeholder={example}
+        size={example.length > SHORT_CHARS ? example.length + 3 : undefined}
         spellcheck={false}
         list={choices.length > 0 ? listId : undefined}
         onFocus={onFocus}

@@ -21,12 +21,12 @@ export function UsesTab({ workflow }: { workflow: Workflow }) {
   return (
     <div class="page-body">
       <Schedules namespace={namespace} name={name} />
-      <section class="card" aria-label="Secrets">
+      <section class="page-body" aria-label="Secrets">
         <h2>Secrets</h2>
         {secrets.length === 0 ? (
           <p class="faint">It declares none.</p>
         ) : (
-          <ul>
+          <ul class="card">
             {secrets.map((secret) => (
               <li key={secret}>
                 <Link to={entryAddress('secrets', secret)}>{secret}</Link>
@@ -57,7 +57,11 @@ function Schedules({ namespace, name }: { namespace: string; name: string }) {
           )
           if (rows.length === 0) return <p class="faint">None that you may see starts it.</p>
           return (
-            <DataTable label="Schedules" heads={['Schedule', 'Status', 'Next run', 'Failures']}>
+            <DataTable
+              label="Schedules"
+              heads={['Schedule', 'Status', 'Next run', 'Failures']}
+              right={['Failures']}
+            >
               {rows.map(({ id, name: schedule, status, next_run_at, failure_count }) => (
                 <tr key={id}>
                   <td>
@@ -71,7 +75,7 @@ function Schedules({ namespace, name }: { namespace: string; name: string }) {
                   <td class="num">
                     <Ago at={millis(next_run_at)} now={now} />
                   </td>
-                  <td class="num">{failure_count}</td>
+                  <td class="num right">{failure_count}</td>
                 </tr>
               ))}
             </DataTable>

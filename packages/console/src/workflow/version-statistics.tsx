@@ -12,17 +12,8 @@ import { Link } from '../ui/link.tsx'
 const EVERY_MS = 15_000
 /** A range up to now moves without an event. */
 const MOVES_MS = 60_000
-const HEADS = [
-  'Version',
-  'Created',
-  'Ended',
-  'Failed',
-  'Waited p50',
-  'p95',
-  'Ran p50',
-  'p95',
-  'p99',
-]
+const TIMES = ['Waited p50', 'Waited p95', 'Ran p50', 'Ran p95', 'Ran p99']
+const NUMBERS = ['Created', 'Ended', 'Failed', ...TIMES]
 
 interface Props {
   workflow: Workflow
@@ -58,7 +49,7 @@ export function VersionStatistics({ workflow: { namespace, name }, query }: Prop
             <Empty title={`It has not run in ${length}`} />
           ) : (
             <>
-              <DataTable label="Versions" heads={HEADS}>
+              <DataTable label="Versions" heads={['Version', ...NUMBERS]} right={NUMBERS}>
                 {rowsOf(stats).map((row) => (
                   <Row
                     key={row.group}
@@ -99,13 +90,13 @@ const Row = ({ row, to }: { row: Bucket; to: string }) => {
       <th scope="row" class="num">
         {row.group}
       </th>
-      <td class="num">
+      <td class="num right">
         <Link to={to}>{count(row.started)}</Link>
       </td>
-      <td class="num">{count(row.ended)}</td>
-      <td class="num">{count(row.failed)}</td>
+      <td class="num right">{count(row.ended)}</td>
+      <td class="num right">{count(row.failed)}</td>
       {[wait?.p50, wait?.p95, ran?.p50, ran?.p95, ran?.p99].map((seconds, i) => (
-        <td key={i} class="num">
+        <td key={i} class="num right">
           {timeText(seconds)}
         </td>
       ))}
