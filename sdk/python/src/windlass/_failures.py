@@ -78,7 +78,8 @@ def describe_without_values(error: BaseException) -> dict[str, Any]:
 
 def _without_values(described: Mapping[str, Any]) -> dict[str, Any]:
     message = "the message is not recorded, because the task is sensitive"
-    kept = {**described, "message": message, "args": None, "attributes": {}, "cause": None}
+    kept: dict[str, Any] = {**described, "message": message, "args": None, "cause": None}
+    kept["attributes"] = {}
     if is_list(members := described.get("exceptions")):
         kept["exceptions"] = [_without_values(member) for member in members]
     return kept
