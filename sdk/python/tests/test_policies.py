@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import windlass
+from effects import effects
 from windlass import (
     Cache,
     ExecutionContext,
@@ -189,6 +190,25 @@ async def test_total_timeout_is_followed_by_the_fallback(engine: Engine) -> None
     run = await finish(engine, runs)
     assert run.result() == "fallback"
     assert seconds(engine) == 5
+
+
+async def test_total_timeout_ends_during_a_crash_no_attempt_follows(engine: Engine) -> None:
+    @task.with_options(total_timeout=30)
+    async def charges() -> None:
+        effects.append("charged")
+        await sleep(3600)
+
+    @workflow
+    async def runs(ctx: ExecutionContext[None]) -> None:
+        await charges()
+
+    run = await engine.start(runs)
+    begun = [event for event in run.events if event.name != "sleep"]
+    with Engine(start=engine.now + timedelta(minutes=1)) as later:
+        continued = await later.continue_from(runs, None, begun)
+    with pytest.raises(ExecutionTimeoutError, match=r"30\.0 seconds in total"):
+        continued.result()
+    assert effects == ["charged"]
 
 
 async def test_workflow_timeout_counts_over_pauses_and_crashes(engine: Engine) -> None:

@@ -176,14 +176,20 @@ class TaskExecution:
         if not total_s:
             return await attempts.execute()
         self.deadline = started_at + timedelta(seconds=total_s)
-        limit = asyncio.timeout(max(0.0, total_s - self.run.elapsed_s(started_at)))
+        timeout = ExecutionTimeoutError(
+            total_s, f"the task took longer than {total_s} seconds in total"
+        )
+        left_s = total_s - self.run.elapsed_s(started_at)
+        if left_s <= 0:
+            # A limit would pass only when the attempt awaits something.
+            raise timeout
+        limit = asyncio.timeout(left_s)
         try:
             async with limit:
                 return await attempts.execute()
         except TimeoutError:
             if limit.expired():
-                message = f"the task took longer than {total_s} seconds in total"
-                raise ExecutionTimeoutError(total_s, message) from None
+                raise timeout from None
             raise
 
     async def attempt(self, number: int) -> Any:
