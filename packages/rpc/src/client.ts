@@ -93,6 +93,8 @@ function createRpc(deps: ClientDeps, method: Method) {
       : call(request, options)
 
   async function call(request: unknown, options: CallOptions, traceparent?: string) {
+    // A late call of a process that stops must not connect again: the process would not end.
+    if (pool.isClosed) throw new Error(`the client of ${service} is closed`)
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '', clientAddress = '' } = options
     const bytes = method.requestSerialize(request)
     const deadline = Date.now() + timeoutMs + Math.floor(bytes.length / SLOWEST_BYTES_PER_MS)

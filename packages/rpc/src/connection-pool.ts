@@ -57,6 +57,7 @@ export class MultiplexedPool {
   readonly #identity: ServiceIdentity
   #replicas: ReplicaSet | undefined
   #turn = 0
+  #isClosed = false
 
   constructor(
     { service, addresses }: { service: string; addresses: readonly string[] },
@@ -83,12 +84,18 @@ export class MultiplexedPool {
     return unresponsive
   }
 
+  /** True once the pool is closed: it opens no stream again. */
+  get isClosed(): boolean {
+    return this.#isClosed
+  }
+
   /** True if a replica answers. */
   get hasResponsive(): boolean {
     return this.#replicas?.connections.some(({ isResponsive }) => isResponsive) === true
   }
 
   close(): void {
+    this.#isClosed = true
     this.#replicas?.close()
     this.#replicas = undefined
   }
