@@ -4,6 +4,8 @@ import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
 import { screensOf, seed } from './console-seed.ts'
 import type { WatchedPage } from './watched-page.ts'
 
+/** Levels of arrays and objects that a payload may have. */
+const MAX_DEPTH = 512
 const WAIT = { timeout: 60_000, interval: 100 }
 /** Markup, marks of direction, a formula of spreadsheets. */
 const MARKUP = '<script>window.ran=1</script><img src=x onerror="window.ran=1">'
@@ -125,6 +127,22 @@ describe.skipIf(obstacle)(`hostile text${obstacle ? `: ${obstacle}` : ''}`, () =
     },
     LIMIT_MS,
   )
+
+  test('an input as deep as the server takes: shown exactly, and one level more is refused with the reason', async () => {
+    const { page, visit } = await fixture.open(fixture.auth.admin)
+    const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
+    await visit('start/default/hostile', 'Run hostile')
+    await page.getByLabel('Input (JSON)').fill(nested(MAX_DEPTH + 1))
+    await page.getByText(/depth|deep|nest/i).waitFor()
+    const run = page.getByRole('button', { name: 'Run', exact: true })
+    expect(await run.isDisabled()).toBe(true)
+    await page.getByLabel('Input (JSON)').fill(nested(MAX_DEPTH))
+    await run.click()
+    await page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
+    await page.getByRole('link', { name: 'Input and output' }).click()
+    await page.getByRole('button', { name: 'As stored' }).first().click()
+    expect(await page.getByLabel('Input, text').textContent()).toBe(nested(MAX_DEPTH))
+  })
 
   test('in a CSV file: no cell begins with what a spreadsheet computes', async () => {
     const { page, visit } = await fixture.open(fixture.auth.admin)

@@ -75,7 +75,7 @@ describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}
     'approvals at "%s" that arrive or are decided elsewhere: none moves, and a press decides about its own',
     async (path, heading) => {
       const first = await startPaused()
-      const { page, visit } = await open()
+      const { page, visit, findings } = await open()
       await visit(path, heading)
       const row = (id: string) => page.getByRole('listitem').filter({ has: page.getByTitle(id) })
       const approve = row(first).getByRole('button', { name: 'Approve' })
@@ -97,6 +97,7 @@ describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}
       await row(first).getByText('waits for no decision now').waitFor()
       expect(await topOf(approve)).toBe(below)
       expect(await approve.isDisabled()).toBe(true)
+      expect(await findings()).toEqual([])
       await cancel(third)
       await approve.waitFor({ state: 'detached' })
     },
@@ -104,7 +105,7 @@ describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}
 
   test('a list: a selection and new rows move no row', async () => {
     const first = await start('wait')
-    const { page, visit } = await open()
+    const { page, visit, findings } = await open()
     await visit('executions?workflow_name=wait', 'Executions')
     await page.getByRole('figure').waitFor()
     await page.getByText('Act on all that match').waitFor()
@@ -116,6 +117,7 @@ describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}
     await start('wait')
     await page.getByRole('button', { name: '1 new' }).waitFor()
     expect(await topOf(row)).toBe(top)
+    expect(await findings()).toEqual([])
   })
 
   test.each([1_280, 320])(

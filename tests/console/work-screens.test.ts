@@ -88,6 +88,8 @@ const SLOW = { timeout: 60_000 }
 describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, () => {
   test('Home: what waits and since when, what failed lately; parts that need the same answer ask once', async () => {
     const { page, visit, findings } = await open()
+    // The page after the sign-in has sent its last request.
+    await expect.poll(() => requests('GET /events/stream')).toBeGreaterThan(0)
     proxy.seen = []
     await visit('', 'Home')
     const tile = (label: RegExp) => page.getByRole('link', { name: label })

@@ -114,11 +114,12 @@ function Ends({ steps }: { steps: readonly ChartStep[] }) {
   const last = steps.at(-1)
   if (!first || !last) return null
   const now = serverNow()
-  const end = last.at + (second ? second.at - first.at : 0)
+  const length = second ? second.at - first.at : 0
+  const end = last.at + length
   return (
     <div class="chart-ends" aria-hidden="true">
       <span>{clock(first.at, now)}</span>
-      <span>{end >= now ? 'now' : clock(end, now)}</span>
+      <span>{end >= now - length ? 'now' : clock(end, now)}</span>
     </div>
   )
 }
