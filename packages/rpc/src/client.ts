@@ -7,6 +7,7 @@ import {
   status,
 } from '@grpc/grpc-js'
 import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
+import { unavailable } from '@windlass/runtime/faults'
 import { retry } from '@windlass/runtime/retry'
 import { inSpanOf, traceparentOf } from '@windlass/runtime/tracing/tracing'
 import {
@@ -94,7 +95,7 @@ function createRpc(deps: ClientDeps, method: Method) {
 
   async function call(request: unknown, options: CallOptions, traceparent?: string) {
     // A late call of a process that stops must not connect again: the process would not end.
-    if (pool.isClosed) throw new Error(`the client of ${service} is closed`)
+    if (pool.isClosed) throw unavailable(`the client of ${service} is closed`)
     const { timeoutMs = UNARY_MS, signal, answerNow, requestId = '', clientAddress = '' } = options
     const bytes = method.requestSerialize(request)
     const deadline = Date.now() + timeoutMs + Math.floor(bytes.length / SLOWEST_BYTES_PER_MS)

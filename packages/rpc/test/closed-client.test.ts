@@ -30,9 +30,10 @@ test('a call after close: rejects, and opens no connection that would keep the p
   await client.checkSession({ token: '' })
   client.close()
   await expect.poll(() => open.size).toBe(0)
-  await expect(client.checkSession({ token: '' })).rejects.toThrow(
-    'the client of identity is closed',
-  )
+  await expect(client.checkSession({ token: '' })).rejects.toMatchObject({
+    kind: 'unavailable',
+    message: 'the client of identity is closed',
+  })
   await sleep(200)
   expect(open.size).toBe(0)
 })
