@@ -167,4 +167,21 @@ describe.skipIf(obstacle)(`one object after another${obstacle ? `: ${obstacle}` 
     expect(await page.getByText('the first value').count()).toBe(0)
     expect(await page.getByRole('button', { name: 'Show the value' }).count()).toBe(1)
   })
+
+  test('Ctrl+Enter within the frame of the last change: starts with the text as it is', async () => {
+    const { page, visit } = await open()
+    await visit('start/default/wait', 'Run wait')
+    await page.getByLabel('Input (JSON)').fill('"before')
+    await page.evaluate(`(async () => {
+      const field = document.querySelector('textarea')
+      field.value = '"after"'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+      await new Promise((done) => setTimeout(done))
+      const options = { key: 'Enter', ctrlKey: true, bubbles: true }
+      field.dispatchEvent(new KeyboardEvent('keydown', options))
+    })()`)
+    await page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
+    await page.getByRole('link', { name: 'Input and output' }).click()
+    expect(await page.getByLabel('Input, text').textContent()).toContain('"after"')
+  })
 })

@@ -1,6 +1,6 @@
 import { getMembers } from '@windlass/api-client/payload'
 import { stringOf } from '@windlass/runtime/json/json'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
 import { rerun } from '../api/repeats.ts'
 import { send, sendStart } from '../api/server.ts'
@@ -170,14 +170,18 @@ async function run(workflow: Workflow, { body, from, key }: RunRequest): Promise
   return stringOf(getMembers(answer, ['execution_id']).execution_id) ?? ''
 }
 
+/** Effects run a frame after the drawing: a key in between would have the text before the last change. */
 function useRunKey(run: () => void, isOff: boolean): void {
+  const now = useRef({ run, isOff })
+  now.current = { run, isOff }
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !isOff) run()
+      if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return
+      if (!now.current.isOff) now.current.run()
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  })
+  }, [])
 }
 
 /** The version is part of the address. */
