@@ -79,11 +79,9 @@ export const NO_WORKER_TEXT = `
 /** Shows the first administrator's key, which is stored only as a hash. */
 export function adminKeyText(key: string): string {
   return `
-  The first administrator's key, shown this once:
+  The first administrator's key, shown only once; npx windlass and the commands above read it from here:
 
-      ${key}
-
-  export SVC_AUTH_TOKEN=${key}  # for npx windlass and the commands above
+      export SVC_AUTH_TOKEN=${key}
 
   If you lose it, \`npx windlass admin create-key\` creates another one.
 `

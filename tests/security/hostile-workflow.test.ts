@@ -207,7 +207,7 @@ test.runIf(isRoot)(
     mkdirSync(join(dir, 'home'), { mode: 0o700 })
     writeFileSync(join(dir, 'home/bootstrap-token'), token, { mode: 0o600 })
     const { url, printed } = await npmStart(dir, {}, ['--auth', '--workers', '2'])
-    await expect.poll(printed).toContain('makes another')
+    await expect.poll(printed).toContain('creates another')
     const [key = ''] = printed().match(/wk_[0-9a-f]{16}\.[\w-]{43}/g) ?? []
     const headers = { authorization: `Bearer ${key}` }
     const json = { ...headers, 'content-type': 'application/json' }

@@ -185,7 +185,7 @@ test(
   async () => {
     const dir = await dataDir({})
     const { url, printed } = await npmStart(dir, {}, ['--auth'])
-    await expect.poll(printed).toContain('makes another')
+    await expect.poll(printed).toContain('creates another')
     const [key, ...more] = printed().match(/wk_[0-9a-f]{16}\.[\w-]{43}/g) ?? []
     expect(more).toEqual([])
     expect((await fetch(`${url}/workers`)).status).toBe(401)

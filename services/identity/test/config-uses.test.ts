@@ -1,7 +1,7 @@
 import type { UseEntriesRequest } from '@windlass/proto/windlass/identity/v1/secrets'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { ConfigUses } from '../src/engine/config-uses.ts'
 import { deleteOlder } from '../src/store/used-configs.ts'
 import { startIdentity } from './identity-fixture.ts'
@@ -37,11 +37,11 @@ async function collector(database: string) {
 test('configs for a worker: each that it got is recorded with version and execution', async () => {
   const { configs, uses } = await setup()
   await configs.use(read())
-  await vi.waitFor(async () =>
-    expect(await uses()).toMatchObject([
+  await expect
+    .poll(() => uses())
+    .toMatchObject([
       { config: 'a', namespace: 'team', workflow: 'report', version: 3, last_execution_id: 'e1' },
-    ]),
-  )
+    ])
   // Outside of its scope `b` was not answered.
   expect(await uses({ name: 'b' })).toEqual([])
 })
