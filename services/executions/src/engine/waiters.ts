@@ -1,5 +1,5 @@
 import type { Offer } from '@windlass/proto/windlass/executions/v1/executions'
-import { type Assignment, assign } from '../domain/assign.ts'
+import { type Assignment, assign, type CandidateWorker } from '../domain/assign.ts'
 import type { Execution } from '../domain/execution.ts'
 import { toCandidateWorker } from './offers.ts'
 
@@ -19,6 +19,11 @@ interface Waiter {
   /** Stops the timer and the abort signals; after that only `answer` ends the wait. */
   detach(): void
   answer(result: Partial<WaitResult>): void
+}
+
+interface FreeWorker {
+  waiter: Waiter
+  worker: CandidateWorker
 }
 
 /** Offers that are reserved for rows about to be inserted. */
@@ -115,12 +120,10 @@ export class WaitingDispatchers {
     const shares = new Map<Waiter, Assignment[]>()
     const assignable = this.#waiting.size > 0 ? rows.filter(hasNoPreference) : []
     if (assignable.length === 0) return shares
-    const byWorker = this.#byWorker()
-    const workers = [...byWorker].map(([name, { offers }]) =>
-      toCandidateWorker(offers.get(name) as Offer),
-    )
+    const free = this.#findFree()
+    const workers = [...free.values()].map(({ worker }) => worker)
     for (const assignment of assign(assignable, workers)) {
-      const waiter = byWorker.get(assignment.worker_name) as Waiter
+      const { waiter } = free.get(assignment.worker_name) as FreeWorker
       const share = shares.get(waiter)
       if (share) share.push(assignment)
       else shares.set(waiter, [assignment])
@@ -130,13 +133,16 @@ export class WaitingDispatchers {
     return shares
   }
 
-  /** The first waiter that offers a free slot of each worker. */
-  #byWorker(): Map<string, Waiter> {
-    const byWorker = new Map<string, Waiter>()
+  /** Each worker with a free slot, and the first waiter that offers one. */
+  #findFree(): Map<string, FreeWorker> {
+    const found = new Map<string, FreeWorker>()
     for (const waiter of this.#waiting)
-      for (const [name, { capacity, used }] of waiter.offers)
-        if ((capacity === 0 || used < capacity) && !byWorker.has(name)) byWorker.set(name, waiter)
-    return byWorker
+      for (const [name, offer] of waiter.offers) {
+        if (found.has(name)) continue
+        const worker = toCandidateWorker(offer)
+        if (worker.free > 0) found.set(name, { waiter, worker })
+      }
+    return found
   }
 
   #countAssigned(worker_name: string): void {
