@@ -5,7 +5,6 @@ import { invalid } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import type { Caller } from '../access/caller.ts'
-import { mayReadLog } from '../access/execution.ts'
 import { getInWorkflow } from '../access/execution-in-workflow.ts'
 import type { Quotas } from '../access/quotas.ts'
 import type { Caches } from '../cache/create-caches.ts'
@@ -15,7 +14,7 @@ import { changeAndWait } from '../live/wait-until-settled.ts'
 import { flag, integer } from '../route/fields.ts'
 import { EventStream } from '../route/media.ts'
 import { route } from '../route/route.ts'
-import { type ListDeps, listView, viewOf } from './responses.ts'
+import { type ListDeps, listView, viewFor, viewOf } from './responses.ts'
 import { ExecutionList, ExecutionView } from './schemas.ts'
 import { searchOf, searchQuery, workflowQuery } from './search-query.ts'
 
@@ -174,8 +173,7 @@ export const cancelExecution = route(
               signal,
             })
       // The caller as of the last check: permission to read may have ended during the wait.
-      const isDetailed = query.detailed && mayReadLog(input.caller, execution)
-      return viewOf(deps.executions, execution, isDetailed)
+      return viewFor(deps.executions, { caller: input.caller, ...query }, execution)
     },
   },
 )

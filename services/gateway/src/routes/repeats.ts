@@ -3,8 +3,6 @@ import type { Command, Execution } from '@windlass/proto/windlass/executions/v1/
 import type { PlanForkResponse } from '@windlass/proto/windlass/executions/v1/history'
 import { unprocessable } from '@windlass/runtime/faults'
 import { z } from 'zod'
-import type { Caller } from '../access/caller.ts'
-import { mayReadLog } from '../access/execution.ts'
 import type { Repeatable } from '../access/repeat.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { JsonText } from '../domain/views.ts'
@@ -13,7 +11,7 @@ import { json, optionalJson } from '../route/body.ts'
 import { flag } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { checkInput, createOf, type RepeatDeps as Deps } from './repeat-command.ts'
-import { viewOf } from './responses.ts'
+import { viewFor } from './responses.ts'
 import { kept } from './schedule-views.ts'
 import { ExecutionView } from './schemas.ts'
 
@@ -47,7 +45,7 @@ export const rerunExecution = route('post', '/executions/{execution_id}/rerun', 
     const request = { ctx, caller, ...resolved, input_json: body?.input?.text }
     await checkInput(deps, request)
     const create = await createOf(deps, { ...request, action: ['rerun', params.execution_id] })
-    return viewFor(deps, { caller, ...query }, await start(deps, ctx, create))
+    return viewFor(deps.executions, { caller, ...query }, await start(deps, ctx, create))
   },
 })
 
@@ -116,7 +114,7 @@ export const forkExecution = route('post', '/executions/{execution_id}/fork', {
     const { execution_id: id, value } = await createOf(deps, { ...request, action })
     const fork = { $case: 'fork', value: { create: value, after_seq } } as const
     const execution = await submit(deps, ctx, { execution_id: id, with_log: false, body: fork })
-    const view = await viewFor(deps, { caller, ...query }, execution)
+    const view = await viewFor(deps.executions, { caller, ...query }, execution)
     return new JsonText(`{"plan":${plan},"execution":${view.text}}`)
   },
 })
@@ -131,13 +129,6 @@ const beyondEnd = ({ last_seq }: PlanForkResponse) =>
 const startedBy = (resolved: Repeatable | undefined, { executionId }: RequestContext) => ({
   ...{ execution_id: executionId, workflow_version: resolved?.workflow.version },
 })
-
-/** Permission to run a workflow does not include that to read the log. */
-const viewFor = (
-  { executions }: Deps,
-  { caller, detailed }: { caller: Caller; detailed: boolean },
-  execution: Execution,
-): Promise<JsonText> => viewOf(executions, execution, detailed && mayReadLog(caller, execution))
 
 const start = (
   deps: Deps,

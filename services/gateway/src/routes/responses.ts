@@ -5,6 +5,8 @@ import type { RpcClient } from '@windlass/rpc/client'
 import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import { unavailable } from '@windlass/runtime/faults'
 import type { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
+import { mayReadLog } from '../access/execution.ts'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
 import type { ExecutionList } from './schemas.ts'
@@ -20,6 +22,13 @@ export async function viewOf(
   const whole = await executions.withLog(execution.execution_id)
   return detailed(whole.execution, whole.log)
 }
+
+/** Returns the whole context only to a caller who may read the log: permission to run does not include that. */
+export const viewFor = (
+  executions: ExecutionsClient,
+  { caller, detailed }: { caller: Caller; detailed: boolean },
+  execution: Execution,
+): Promise<JsonText> => viewOf(executions, execution, detailed && mayReadLog(caller, execution))
 
 type ListView = z.input<typeof ExecutionList>
 
