@@ -1,17 +1,22 @@
 import { execFileSync } from 'node:child_process'
 import path from 'node:path'
 import { freePort } from '../../scripts/process/ports.ts'
+import { ensureGoProgram } from '../../scripts/setup/go-programs.ts'
 import { startPythonLoad } from './python-load.mjs'
 import { versionOf } from './versions.mjs'
 
 const FOLDER = new URL('.', import.meta.url).pathname
 const READY_LIMIT_MS = 60_000
+/** Its command line, which has the development server: the newest version of which the Go module proxy has all modules. */
+const TEMPORAL_SERVER = {
+  name: 'temporal',
+  module: 'github.com/temporalio/cli/cmd/temporal',
+  version: 'v1.5.1',
+}
 
 /** Temporal's development server, with its database in a file, and a Python worker. */
 export async function startTemporal({ processes, dir, tools }) {
-  const { temporal: command } = tools
-  if (!command)
-    throw new Error('its development server is not installed and could not be built with Go')
+  const command = process.env.TEMPORAL_CLI ?? (await ensureGoProgram(TEMPORAL_SERVER))
   const version = execFileSync(command, ['--version'], { encoding: 'utf8' }).trim()
   const port = await freePort()
   const address = `127.0.0.1:${port}`
