@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { beforeAll, beforeEach } from 'vitest'
+import type { ConsoleFixture } from './console-fixture.ts'
 
 /** Effect on one request; undefined: none. */
 export type Fault =
@@ -34,6 +36,22 @@ export interface FaultProxy {
   breakAll(): void
   /** Writes frames to the open event streams of a path, between those of the server. */
   inject(path: string, frames: string): void
+}
+
+/** Starts a proxy before the tests of a file and passes it to `onStart`; each test begins without faults. */
+export function provideFaultProxy(
+  fixture: Pick<ConsoleFixture, 'obstacle' | 'url' | 'defer'>,
+  onStart: (proxy: FaultProxy) => void,
+): void {
+  if (fixture.obstacle) return
+  let proxy: FaultProxy | undefined
+  beforeAll(async () => {
+    proxy = await startFaultProxy(fixture.url, fixture.defer)
+    onStart(proxy)
+  })
+  beforeEach(() => {
+    if (proxy) proxy.fault = () => undefined
+  })
 }
 
 /** Starts a proxy without faults. */

@@ -1,7 +1,7 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 import { seed } from './console-seed.ts'
-import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type Fault, type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
 
 let ids: Record<string, string> = {}
 let proxy: FaultProxy
@@ -14,11 +14,8 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-beforeAll(async () => {
-  if (!obstacle) proxy = await startFaultProxy(fixture.url, fixture.defer)
-})
-beforeEach(() => {
-  if (!obstacle) proxy.fault = () => undefined
+provideFaultProxy(fixture, (started) => {
+  proxy = started
 })
 
 const open = () => fixture.open(fixture.auth.admin, { baseURL: proxy.url })

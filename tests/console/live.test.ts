@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { openAddress } from '../security/chromium.ts'
 import { consoleFixture, isWhole } from './console-fixture.ts'
-import { type Fault, type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type Fault, type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
 
 const SOURCE = `from windlass import ExecutionContext, workflow
 
@@ -21,11 +21,8 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-beforeAll(async () => {
-  if (!obstacle) proxy = await startFaultProxy(fixture.url, fixture.defer)
-})
-beforeEach(() => {
-  if (!obstacle) proxy.fault = () => undefined
+provideFaultProxy(fixture, (started) => {
+  proxy = started
 })
 
 const STREAM = 'GET /events/stream'

@@ -1,6 +1,6 @@
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const source = (task: string) => `from windlass import ExecutionContext, task, workflow
@@ -40,11 +40,8 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-beforeAll(async () => {
-  if (!obstacle) proxy = await startFaultProxy(fixture.url, fixture.defer)
-})
-beforeEach(() => {
-  if (!obstacle) proxy.fault = () => undefined
+provideFaultProxy(fixture, (started) => {
+  proxy = started
 })
 
 interface Part {

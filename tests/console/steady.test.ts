@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core'
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
 import { KeyboardUser } from './keyboard-user.ts'
 
 const SOURCE = `from windlass import ExecutionContext, task, workflow
@@ -35,11 +35,8 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-beforeAll(async () => {
-  if (!obstacle) proxy = await startFaultProxy(fixture.url, fixture.defer)
-})
-beforeEach(() => {
-  if (!obstacle) proxy.fault = () => undefined
+provideFaultProxy(fixture, (started) => {
+  proxy = started
 })
 
 const open = () => fixture.open(fixture.auth.admin, { baseURL: proxy.url })

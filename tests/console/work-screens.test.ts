@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
-import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
-import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const source = (task: string, member: string) => `from pydantic import BaseModel
@@ -48,11 +48,8 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-beforeAll(async () => {
-  if (!obstacle) proxy = await startFaultProxy(fixture.url, fixture.defer)
-})
-beforeEach(() => {
-  if (!obstacle) proxy.fault = () => undefined
+provideFaultProxy(fixture, (started) => {
+  proxy = started
 })
 
 const open = (key = fixture.auth.admin) => fixture.open(key, { baseURL: proxy.url })
