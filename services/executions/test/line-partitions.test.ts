@@ -42,8 +42,8 @@ async function linesOf(db: Db, id = ''): Promise<Record<number, number[]>> {
   return Object.fromEntries(rows.map(({ part, seqs }) => [part, seqs]))
 }
 
-const read = async (db: Db, execution_id: string) => {
-  const lines = await readPage(db, { execution_id, after: 0, limit: 10, min_level: 0 })
+const read = async (db: Db, execution_id: string, limit = 10) => {
+  const lines = await readPage(db, { execution_id, after: 0, limit, min_level: 0 })
   return lines.map(({ seq }) => seq)
 }
 
@@ -144,6 +144,38 @@ test('executions that are left in a late partition: their lines move to partitio
   expect(await tablesOf(db, 'captured_lines')).toEqual(['captured_lines_0', 'captured_lines_2'])
   expect(await linesOf(db, first)).toEqual({ 0: [1, 2, 3, 4] })
   expect(await read(db, first)).toEqual([1, 2, 3, 4])
+})
+
+test('more lines than move at once: move in parts of that size, and are all read in between', async () => {
+  const { db, first } = await withLines(40, { state: 'SCHEDULED' })
+  const LIMIT = 10
+  const all = Array.from({ length: 25 }, (_, i) => i + 1)
+  await hold(db, first)
+  await append(db, first, ...all.slice(3))
+  await appendEarlier(db, first, 3, 4)
+  const left: number[] = [all.length]
+  for (let moved: number | undefined = LIMIT; moved === LIMIT; ) {
+    moved = await db.tx((tx) => store.moveLog(tx, first, LIMIT))
+    left.push((await linesOf(db, first))[1]?.length ?? 0)
+    expect(await read(db, first, all.length)).toEqual(all)
+    expect(await readTotals(db, first)).toEqual({ line_count: 25, byte_count: 250 })
+  }
+  const parts = left.slice(1).map((count, i) => (left[i] ?? 0) - count)
+  expect(Math.max(...parts)).toBeLessThanOrEqual(LIMIT)
+  expect(await linesOf(db, first)).toEqual({ 0: all })
+  expect(await db.rows(sql`select log_part from executions`)).toEqual([{ log_part: 0 }])
+})
+
+test('lines that are appended between two parts of a move: move with the last part', async () => {
+  const { db, first } = await withLines(40, { state: 'SCHEDULED' })
+  await hold(db, first)
+  const move = () => db.tx((tx) => store.moveLog(tx, first, 2))
+  while ((await linesOf(db, first))[0] === undefined) await move()
+  expect(await linesOf(db, first)).toMatchObject({ 1: expect.anything() })
+  // One of them for the second time.
+  await append(db, first, 4, 1)
+  while ((await move()) === 2);
+  expect(await linesOf(db, first)).toEqual({ 0: [1, 2, 3, 4] })
 })
 
 test('lines that are appended while their log moves: neither lost nor left behind', async () => {

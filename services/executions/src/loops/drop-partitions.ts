@@ -5,7 +5,7 @@ import type { Logger } from '@windlass/runtime/process/log'
 import { type PartitionRules, partitionDays } from '../engine/log-partitions.ts'
 import * as store from '../store/partition-rows.ts'
 
-/** Entries that move in one transaction. */
+/** Entries and captured lines that move in one transaction: its lock of the execution keeps commands waiting. */
 const MAX_MOVED = 20_000
 const MOVED_AT_ONCE = 100
 /** While ends cannot be published or archived, all executions of a partition may be left. */

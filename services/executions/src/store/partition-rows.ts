@@ -50,23 +50,43 @@ export const listExecutions = (db: Queries, part: number, limit: number) =>
      order by e.created_at, e.execution_id limit ${limit}`)
 
 /**
- * Moves entries of an execution to partition 0, at most `limit`, and the execution after the last one. The
- * revision makes a writer that has read the row read it again. The captured lines follow in the same
- * transaction. Returns the number of entries; undefined if the row is locked.
+ * Moves entries and then captured lines of an execution to partition 0, at most `limit` together, and the execution
+ * after the last one. The revision makes a writer that has read the row read it again. Readers find all of them in
+ * between: they read both partitions. Returns the number of moved rows; undefined if the row is locked.
  */
 export async function moveLog(tx: Tx, id: string, limit: number): Promise<number | undefined> {
   const row = await tx.maybe<{ log_part: number }>(sql`
     select log_part from executions where execution_id = ${id} for update skip locked`)
   if (!row) return undefined
-  const moved = await tx.run(sql`
+  if (row.log_part === 0) return 0
+  const entries = await tx.run(sql`
     update events set part = 0
-     where execution_id = ${id} and part = ${row.log_part} and part <> 0 and seq in (
+     where execution_id = ${id} and part = ${row.log_part} and seq in (
        select seq from events where execution_id = ${id} and part = ${row.log_part}
         order by seq limit ${limit})`)
+  const moved = entries + (await moveLines(tx, id, row.log_part, limit - entries))
   if (moved < limit)
     await tx.run(sql`
       update executions set log_part = 0, revision = revision + 1 where execution_id = ${id}`)
   return moved
+}
+
+/** Partition 0 may have some of them: a request that a replica of an earlier release has answered was repeated. */
+async function moveLines(tx: Tx, id: string, part: number, limit: number): Promise<number> {
+  const row = await tx.maybe<{ moved: number }>(sql`
+    with moved as (
+      delete from captured_lines
+       where execution_id = ${id} and part = ${part} and seq in (
+         select seq from captured_lines where execution_id = ${id} and part = ${part}
+          order by seq limit ${limit})
+      returning *), stored as (
+      insert into captured_lines
+        (execution_id, seq, task_id, task_name, level, logger, message, time, line_count, byte_count, part)
+      select execution_id, seq, task_id, task_name, level, logger, message, time, line_count, byte_count, 0
+        from moved
+      on conflict do nothing)
+    select count(*)::int as moved from moved`)
+  return row?.moved ?? 0
 }
 
 /** Drops an unused partition that no execution has its log in; false: one has. Throws without a lock within 100 ms. */
