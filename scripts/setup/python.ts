@@ -1,9 +1,12 @@
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { HeldError, lock } from '../../packages/runtime/src/process/lock-file.ts'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { Stamp } from '../bootstrap/stamp.mjs'
+import { stopSignal } from '../process/signals.ts'
 import { ensurePrograms, type Program } from './packages.ts'
 import type { Progress } from './progress.ts'
 import { type RunOptions, run, succeeds } from './run.ts'
@@ -25,7 +28,10 @@ const PACKAGES = {
   lowest: { lock: 'requirements-lowest.txt', extras: 'dev' },
 }
 
+type PackageSet = keyof typeof PACKAGES
 type Report = RunOptions['onLine']
+
+const LOCK_PAUSE_MS = 200
 
 interface SetupContext {
   dir: string
@@ -37,25 +43,82 @@ interface PythonOptions {
    * `worker`: what a worker needs (the default); `dev`: also the packages for tests, types and lint; `lowest`:
    * those of `dev` in the lowest versions that pyproject.toml admits.
    */
-  packages?: keyof typeof PACKAGES
+  packages?: PackageSet
   folder?: string
   /** The python to make the environment of. */
   from?: string
 }
 
-/** Returns the python of a virtual environment with the SDK; creates or updates the environment. */
+/**
+ * Returns the python of a virtual environment with the SDK; creates or updates the environment. One process does so at
+ * a time: two would write the same files. The others wait for it.
+ */
 export async function ensurePython(
-  { dir, progress }: SetupContext,
+  context: SetupContext,
   { packages = 'worker', folder = 'venv', from }: PythonOptions = {},
 ): Promise<string> {
-  const venv = path.join(dir, folder)
+  const venv = path.join(context.dir, folder)
   const python = path.join(venv, 'bin/python')
-  const works = await succeeds(python, ['-c', `${NEW_ENOUGH}; import pip`])
+  if (await hasPackages(venv, packages)) return python
+  const unlock = await lockWhenFree(`${venv}-lock`, context.progress)
+  try {
+    if (!(await hasPackages(venv, packages)))
+      await setUp(venv, context.progress, { packages, from })
+  } finally {
+    unlock()
+  }
+  return python
+}
+
+async function hasPackages(venv: string, packages: PackageSet): Promise<boolean> {
+  if (!(await works(venv))) return false
   // An environment for tests has all that a worker needs.
   const sufficient = packages === 'worker' ? (['worker', 'dev'] as const) : [packages]
-  if (works && sufficient.some((kind) => stampOf(venv, kind).matches())) return python
-  const base = works ? undefined : (from ?? (await findPython(progress)))
+  return sufficient.some((kind) => stampOf(venv, kind).matches())
+}
+
+const works = (venv: string): Promise<boolean> =>
+  succeeds(path.join(venv, 'bin/python'), ['-c', `${NEW_ENOUGH}; import pip`])
+
+/** Locks a folder; waits while another process has locked it. */
+async function lockWhenFree(folder: string, progress: Progress): Promise<() => void> {
+  mkdirSync(folder, { recursive: true })
+  const unlock = tryLock(folder)
+  if (unlock) return unlock
+  return await progress.step('Waiting for another process that sets up Python', async () => {
+    for (;;) {
+      await pause(LOCK_PAUSE_MS, undefined, { signal: stopSignal })
+      const unlock = tryLock(folder)
+      if (unlock) return unlock
+    }
+  })
+}
+
+/** Undefined if another process holds it, or took it over at the same time. */
+function tryLock(folder: string): (() => void) | undefined {
+  try {
+    return lock(folder)
+  } catch (error) {
+    if (error instanceof HeldError || (error as NodeJS.ErrnoException).code === 'EEXIST')
+      return undefined
+    throw error
+  }
+}
+
+/**
+ * The stamp is absent meanwhile. So after a set-up that was interrupted the environment is made again: pip takes a
+ * package of which it has written some files for one that is installed.
+ */
+async function setUp(
+  venv: string,
+  progress: Progress,
+  { packages, from }: { packages: PackageSet; from: string | undefined },
+): Promise<void> {
+  const python = path.join(venv, 'bin/python')
+  const isComplete = existsSync(stampFile(venv)) && (await works(venv))
+  const base = isComplete ? undefined : (from ?? (await findPython(progress)))
   await progress.step('Setting up Python', async (report) => {
+    rmSync(stampFile(venv), { force: true })
     if (base) await createEnvironment(base, venv, report)
     const { lock, extras } = PACKAGES[packages]
     await installLocked(python, path.join(SDK, lock), report)
@@ -64,17 +127,18 @@ export async function ensurePython(
     await run(python, [...PIP_INSTALL, ...sdk], { onLine: report })
   })
   stampOf(venv, packages).set()
-  return python
 }
 
+const stampFile = (venv: string) => path.join(venv, '.windlass-stamp')
+
 /** The stamp of an environment that has these packages. */
-function stampOf(venv: string, packages: keyof typeof PACKAGES): Stamp {
+function stampOf(venv: string, packages: PackageSet): Stamp {
   const locks =
     packages === 'lowest'
       ? ['requirements-lowest.txt']
       : ['requirements.txt', 'requirements-dev.txt']
   const files = ['pyproject.toml', ...locks].map((name) => path.join(SDK, name))
-  return new Stamp(path.join(venv, '.windlass-stamp'), { files, facts: [packages] })
+  return new Stamp(stampFile(venv), { files, facts: [packages] })
 }
 
 /**

@@ -2,9 +2,12 @@ import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { birth, lives, type ProcessId } from './pids.ts'
 
+/** A living process holds the directory. */
+export class HeldError extends Error {}
+
 /**
- * Claims a data directory for this process and returns a function that releases it. Throws, naming
- * the pid, while another living process holds it; the claim of a dead one is taken over.
+ * Claims a data directory for this process and returns a function that releases it. Throws a
+ * `HeldError` that names the pid while another living process holds it; the claim of a dead one is taken over.
  */
 export function lock(dir: string): () => void {
   const file = path.join(dir, 'lock')
@@ -38,7 +41,8 @@ function claim(draft: string, file: string): void {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
     const dir = path.dirname(file)
     const other = holder(dir)
-    if (other) throw new Error(`Already running, as process ${other.pid} (its data is in ${dir}).`)
+    if (other)
+      throw new HeldError(`Already running, as process ${other.pid} (its data is in ${dir}).`)
     rmSync(file, { force: true })
     linkSync(draft, file)
   }
