@@ -10,6 +10,40 @@ import { PROGRAMS } from '../setup/bundled-programs.ts'
 const ENTRY = fileURLToPath(new URL('../../deploy/image/entry.mjs', import.meta.url))
 const HEALTH = fileURLToPath(new URL('../../deploy/image/health.mjs', import.meta.url))
 
+/** Starts a server that answers with these statuses, the last one again and again; returns its port. */
+async function listen(...statuses: number[]): Promise<string> {
+  const server = http.createServer((_, response) => {
+    const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 0
+    response.writeHead(status).end(`${status}\n`)
+  })
+  server.listen(0, '127.0.0.1')
+  onTestFinished(() => void server.close())
+  await once(server, 'listening')
+  return String((server.address() as AddressInfo).port)
+}
+
+async function waitForHealth(env: Record<string, string>) {
+  const check = spawn(process.execPath, [HEALTH, '--wait'], {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const [errors] = await Promise.all([text(check.stderr), once(check, 'exit')])
+  return { code: check.exitCode, errors }
+}
+
+test('the health check with --wait: ends when the service is ready, and prints each reason once', async () => {
+  const SVC_ADMIN__PORT = await listen(503, 503, 503, 200)
+  const MAINPID = String(process.pid)
+  expect(await waitForHealth({ SVC_ADMIN__PORT, MAINPID })).toEqual({ code: 0, errors: '503\n' })
+})
+
+test('the health check with --wait, the process of the service has ended: fails', async () => {
+  const SVC_ADMIN__PORT = await listen(503)
+  const { pid } = spawnSync(process.execPath, ['--version'])
+  const { code, errors } = await waitForHealth({ SVC_ADMIN__PORT, MAINPID: String(pid) })
+  expect({ code, errors }).toEqual({ code: 1, errors: `process ${pid} has ended\n` })
+})
+
 const enter = (...args: string[]) =>
   spawnSync(process.execPath, [ENTRY, ...args], { encoding: 'utf8' })
 
