@@ -63,6 +63,15 @@ test('an answer that is newer than the event: the answer counts', async () => {
   expect(row?.state).toBe('COMPLETED')
 })
 
+test('a change that the list was read with: the list is not read again', async () => {
+  const { give, gaps } = await listOf([rowAt(1, { revision: 3 })])
+  give(eventOf(rowAt(1, { revision: 3 })))
+  give(eventOf(rowAt(1, { revision: 2 })))
+  expect(gaps).toEqual([])
+  give(eventOf(rowAt(1, { revision: 4 })))
+  expect(gaps).toEqual([10_000])
+})
+
 test('new rows: in the order of the list, as many as the page has', async () => {
   const { give, shown } = await listOf([rowAt(2), rowAt(1)])
   give(eventOf(rowAt(4)), eventOf(rowAt(3)))

@@ -16,6 +16,8 @@ export class LiveRows implements LiveSource {
   readonly #changes = new RowChanges()
   /** Rows of events up to this one are in the page that was read, if they match. */
   #readUpTo = 0
+  /** Revisions of the rows that were read. */
+  #revisions = new Map<string, number>()
   #skipped = 0
   #onRows = () => {}
 
@@ -58,6 +60,9 @@ export class LiveRows implements LiveSource {
     const page = await load()
     this.#readUpTo = upTo
     this.#skipped -= skipped
+    this.#revisions = new Map(
+      page.executions.map(({ execution_id, revision = -1 }) => [execution_id, revision]),
+    )
     return page
   }
 
@@ -91,8 +96,10 @@ export class LiveRows implements LiveSource {
     if (event.topic !== 'executions') return undefined
     if (event.kind === 'skipped') this.#skipped += event.rows
     if (event.kind !== 'row') return SOON_MS
-    if (!this.#changes.take(event)) return undefined
     const row = event.row as ExecutionRow | null
+    // The server repeats what may have been lost.
+    const isRead = row !== null && (event.revision ?? 0) <= (this.#revisions.get(event.id) ?? -1)
+    if (!this.#changes.take(event) || isRead) return undefined
     return row === null || matches(row, this.#filter) === 'unknown' ? SOON_MS : LATER_MS
   }
 }
