@@ -129,9 +129,12 @@ export const getHistory = (
 export const getForecast = (signal?: AbortSignal) =>
   read<Forecast>('/schedules/forecast', { hours: '168', limit: '10000' }, signal)
 
+/** Maximum number of next ticks that are read. */
+export const NEXT_TICKS = 5
+
 export const getNextTicks = (id: string, signal?: AbortSignal) =>
   read<{ timezone: string; next: { at: string; local: string }[]; clock_changes: ClockChange[] }>(
     `${pathOf(id)}/next`,
-    { count: '5' },
+    { count: String(NEXT_TICKS) },
     signal,
   )

@@ -1,15 +1,15 @@
-import { useState } from 'preact/hooks'
 import { type EntryKind, type EntryRow, putEntry } from '../api/entries.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
 import { problemOfJson } from '../start/form.ts'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
+import type { Edited } from '../ui/use-edited.ts'
 import { KINDS } from './kinds.ts'
 
 interface Props {
   kind: EntryKind
   /** The entry whose value is replaced; a new one if undefined. */
-  entry?: EntryRow
+  edited?: Edited<EntryRow>
   onSaved: (name: string) => void
 }
 
@@ -30,16 +30,16 @@ const patternsOf = (fields: FormData, name: string) => {
 }
 
 /** Creates an entry, or replaces the value and the patterns of one. */
-export function EntryForm({ kind, entry, onSaved }: Props) {
+export function EntryForm({ kind, edited, onSaved }: Props) {
+  const entry = edited?.base
   const { one, manage } = KINDS[kind]
   const refusal = useRefusal(manage)
-  const [isText, setText] = useState(true)
   const save = async (fields: FormData) => {
     const name = entry?.name ?? fieldText(fields, 'name')
     const hours = fieldText(fields, 'keep_hours')
     await putEntry(kind, {
       name,
-      value: toJson(String(fields.get('value') ?? ''), isText),
+      value: toJson(String(fields.get('value') ?? ''), fieldText(fields, 'form') === 'text'),
       namespaces: patternsOf(fields, 'namespaces'),
       workflows: patternsOf(fields, 'workflows'),
       keep_previous: hours === '' ? undefined : Math.round(Number(hours) * HOUR_S),
@@ -53,6 +53,7 @@ export function EntryForm({ kind, entry, onSaved }: Props) {
       submit={entry ? 'Replace the value' : `Create the ${one}`}
       refusal={refusal}
       run={save}
+      edited={edited}
     >
       {!entry && (
         <FormField label="Name">
@@ -60,10 +61,7 @@ export function EntryForm({ kind, entry, onSaved }: Props) {
         </FormField>
       )}
       <FormField label="The value is">
-        <select
-          value={isText ? 'text' : 'json'}
-          onChange={(event) => setText(event.currentTarget.value === 'text')}
-        >
+        <select name="form">
           <option value="text">text</option>
           <option value="json">JSON</option>
         </select>

@@ -7,6 +7,7 @@ import { fieldText } from '../format/words.ts'
 import { problemOfJson } from '../start/form.ts'
 import { choiceProblem } from '../ui/choice-problem.ts'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
+import type { Edited } from '../ui/use-edited.ts'
 import { configOf, KINDS, kindOf } from './rule.ts'
 
 const OVERLAPS = [
@@ -20,33 +21,59 @@ interface Props {
   title: string
   submit: string
   /** The schedule that is changed; a new one if undefined. */
-  schedule?: Schedule
+  edited?: Edited<Schedule>
   refusal: string | undefined
   save: (draft: ScheduleDraft, fields: FormData) => Promise<void>
 }
 
 /** Creates a schedule, or changes one. */
-export function ScheduleForm({ title, submit, schedule, refusal, save }: Props) {
-  const config = schedule?.schedule_config ?? {}
-  const [kind, setKind] = useState(() => kindOf(String(config.type ?? 'cron')))
-  const given = config[kind.member]
+export function ScheduleForm({ title, submit, edited, refusal, save }: Props) {
+  const schedule = edited?.base
   const run = async (fields: FormData) => {
     const input = fieldText(fields, 'input') || 'null'
     const problem = problemOfJson(input)
     if (problem) throw new Error(`The input is no JSON: ${problem}`)
+    const kind = kindOf(fieldText(fields, 'kind'))
     const typed = { rule: fieldText(fields, 'rule'), timezone: fieldText(fields, 'timezone') }
-    const draft = { config: configOf(kind, typed, config), input }
+    const draft = { config: configOf(kind, typed, schedule?.schedule_config), input }
     await save({ ...draft, overlap: fieldText(fields, 'overlap') }, fields)
   }
   return (
-    <FormPanel
-      {...{ title, submit, refusal, run }}
-      icon={schedule ? 'sliders' : 'plus'}
-      keepsFields={schedule !== undefined}
-    >
+    <FormPanel {...{ title, submit, refusal, run, edited }} icon={schedule ? 'sliders' : 'plus'}>
       {!schedule && <NewFields />}
+      <RuleFields config={schedule?.schedule_config ?? {}} />
+      <FormField label="While an earlier run goes on, a tick">
+        <select name="overlap">
+          {OVERLAPS.map(([value, text]) => (
+            <option key={value} value={value} selected={value === schedule?.overlap}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </FormField>
+      <FormField label="Input (JSON)" isWide>
+        <textarea
+          name="input"
+          rows={3}
+          spellcheck={false}
+          defaultValue={schedule?.input ?? 'null'}
+        />
+      </FormField>
+    </FormPanel>
+  )
+}
+
+function RuleFields({ config }: { config: Schedule['schedule_config'] }) {
+  const [kind, setKind] = useState(() => kindOf(String(config.type ?? 'cron')))
+  const given = config[kind.member]
+  return (
+    <>
       <FormField label="Kind">
-        <select value={kind.type} onChange={(event) => setKind(kindOf(event.currentTarget.value))}>
+        <select
+          name="kind"
+          value={kind.type}
+          onChange={(event) => setKind(kindOf(event.currentTarget.value))}
+        >
           {KINDS.map(({ type }) => (
             <option key={type}>{type}</option>
           ))}
@@ -68,24 +95,7 @@ export function ScheduleForm({ title, submit, schedule, refusal, save }: Props) 
           defaultValue={String(config.timezone ?? Intl.DateTimeFormat().resolvedOptions().timeZone)}
         />
       </FormField>
-      <FormField label="While an earlier run goes on, a tick">
-        <select name="overlap">
-          {OVERLAPS.map(([value, text]) => (
-            <option key={value} value={value} selected={value === schedule?.overlap}>
-              {text}
-            </option>
-          ))}
-        </select>
-      </FormField>
-      <FormField label="Input (JSON)" isWide>
-        <textarea
-          name="input"
-          rows={3}
-          spellcheck={false}
-          defaultValue={schedule?.input ?? 'null'}
-        />
-      </FormField>
-    </FormPanel>
+    </>
   )
 }
 

@@ -1,5 +1,11 @@
 import { useState } from 'preact/hooks'
-import { deleteEntry, type EntryKind, listEntries, readValue } from '../api/entries.ts'
+import {
+  deleteEntry,
+  type EntryKind,
+  type EntryRow,
+  listEntries,
+  readValue,
+} from '../api/entries.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -18,6 +24,7 @@ import { Icon } from '../ui/icon.tsx'
 import { JsonView } from '../ui/json-view.tsx'
 import { Page } from '../ui/page.tsx'
 import { useAct } from '../ui/use-act.ts'
+import { useEdited } from '../ui/use-edited.ts'
 
 export const SecretScreen = (props: ScreenProps) => <Entry kind="secrets" {...props} />
 export const ConfigScreen = (props: ScreenProps) => <Entry kind="configs" {...props} />
@@ -50,7 +57,7 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
                 ]}
               />
               <Value key={entry.version} kind={kind} name={name} />
-              <EntryForm key={entry.version} kind={kind} entry={entry} onSaved={answer.refresh} />
+              <Replace {...{ kind, entry }} refresh={answer.refresh} />
               {kind === 'secrets' ? <EntryUses name={name} /> : <ConfigUses name={name} />}
             </>
           )
@@ -58,6 +65,22 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
       </Loaded>
     </Page>
   )
+}
+
+interface ReplaceProps {
+  kind: EntryKind
+  entry: EntryRow
+  refresh: () => void
+}
+
+const fieldsOf = ({ version, namespaces, workflows }: EntryRow) =>
+  JSON.stringify([version, namespaces, workflows])
+
+function Replace({ kind, entry, refresh }: ReplaceProps) {
+  const read = async () =>
+    (await listEntries(kind)).find(({ name }) => name === entry.name) ?? { name: entry.name }
+  const edited = useEdited({ stored: entry, textOf: fieldsOf, read, refresh })
+  return <EntryForm {...{ kind, edited }} onSaved={refresh} />
 }
 
 /** The value is read when it is asked for; for a secret the audit log says who read it. */

@@ -15,12 +15,14 @@ import { fieldText, wordsOf } from '../format/words.ts'
 import { roleAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
+import { EditedNotice } from '../ui/edited-notice.tsx'
 import { FailureText } from '../ui/failure-text.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Page } from '../ui/page.tsx'
 import { useAct } from '../ui/use-act.ts'
+import { type Edited, useEdited } from '../ui/use-edited.ts'
 
 /** One role: its permissions, and whom a change of them would concern. */
 export function RoleScreen({ rest: [name = ''] }: ScreenProps) {
@@ -34,7 +36,7 @@ export function RoleScreen({ rest: [name = ''] }: ScreenProps) {
             {role.built_in ? (
               <BuiltIn role={role} />
             ) : (
-              <Change key={role.permissions.join()} role={role} onDone={answer.refresh} />
+              <Change role={role} refresh={answer.refresh} />
             )}
             <Clone name={role.name} />
           </>
@@ -66,30 +68,47 @@ function changeOf(before: readonly string[], after: readonly string[]): RoleChan
 
 interface Tried {
   change: RoleChange
-  /** The text that was tried; another text has to be tried again. */
+  /** The text that was tried; another text, and another state of the role, has to be tried again. */
   text: string
+  stored: string
   effect: Simulation
 }
 
+const textOf = ({ permissions }: Role) => permissions.join('\n')
+
+function Change({ role, refresh }: { role: Role; refresh: () => void }) {
+  const read = () => getRole(role.name)
+  const edited = useEdited({ stored: role, textOf, read, refresh })
+  return <Permissions key={edited.fieldsKey} {...{ role, edited, refresh }} />
+}
+
+interface PermissionsProps {
+  role: Role
+  edited: Edited<Role>
+  refresh: () => void
+}
+
 /** Permissions as text: a change is made only after its effect was shown. */
-function Change({ role, onDone }: { role: Role; onDone: () => void }) {
-  const stored = role.permissions.join('\n')
-  const [text, setText] = useState(stored)
+function Permissions({ role, edited, refresh }: PermissionsProps) {
+  const stored = textOf(role)
+  const [text, setText] = useState(textOf(edited.base))
   const [tried, setTried] = useState<Tried>()
   const refusal = useRefusal('admin:roles:manage')
   const { isBusy, failure, act } = useAct()
   const simulate = (change: RoleChange) =>
     act(async () => {
       setTried(undefined)
-      setTried({ change, text, effect: await simulateRole(role.name, change) })
+      const effect = await edited.whileSame(() => simulateRole(role.name, change))
+      setTried({ change, text, stored, effect })
     })
   const make = (change: RoleChange) =>
     act(async () => {
-      await changeRole(role.name, change)
-      if (change.delete) navigate('roles')
-      else onDone()
+      await edited.whileSame(() => changeRole(role.name, change))
+      if (change.delete) return navigate('roles')
+      edited.onSaved()
+      refresh()
     })
-  const isShown = tried?.text === text
+  const isShown = tried?.text === text && tried.stored === stored
   return (
     <section class="card role-change" aria-label="Permissions">
       <label class="form-field wide">
@@ -98,7 +117,10 @@ function Change({ role, onDone }: { role: Role; onDone: () => void }) {
           rows={Math.min(20, role.permissions.length + 3)}
           spellcheck={false}
           value={text}
-          onInput={(event) => setText(event.currentTarget.value)}
+          onInput={(event) => {
+            setText(event.currentTarget.value)
+            edited.onType()
+          }}
         />
       </label>
       <div class="actions">
@@ -114,6 +136,7 @@ function Change({ role, onDone }: { role: Role; onDone: () => void }) {
         </button>
       </div>
       <FailureText text={failure} />
+      {!isBusy && <EditedNotice edited={edited} />}
       {isShown && (
         <>
           <RoleEffect effect={tried.effect} />

@@ -3,6 +3,7 @@ import {
   deleteSchedule,
   getNextTicks,
   getSchedule,
+  NEXT_TICKS,
   type Schedule,
   updateSchedule,
 } from '../api/schedules.ts'
@@ -25,6 +26,7 @@ import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { useAct } from '../ui/use-act.ts'
+import { useEdited } from '../ui/use-edited.ts'
 
 const EVERY_MS = 10_000
 
@@ -52,7 +54,7 @@ export function ScheduleScreen({ rest: [id = ''], place }: ScreenProps) {
         {(schedule) => (
           <>
             <Detail schedule={schedule} />
-            <Change schedule={schedule} onDone={answer.refresh} />
+            <Change schedule={schedule} refresh={answer.refresh} />
             <TickList id={schedule.id} place={place} />
           </>
         )}
@@ -94,39 +96,45 @@ function NextTicks({ schedule: { id, status, next_run_at } }: { schedule: Schedu
   return (
     <section class="card" aria-label="Next runs">
       <h2>{status === 'paused' ? 'Next runs, if it were resumed now' : 'Next runs'}</h2>
-      <Loaded answer={answer} lines={2}>
-        {({ next, timezone }) =>
-          next.length === 0 ? (
-            <p class="faint">none</p>
-          ) : (
-            <ul>
-              {next.map(({ at, local }) => (
-                <li key={at}>
-                  {clock(millis(at) ?? 0, serverNow())}{' '}
-                  <span class="faint">
-                    {local} {timezone}
-                  </span>
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </Loaded>
+      <div class="next-ticks">
+        <Loaded answer={answer} lines={NEXT_TICKS}>
+          {({ next, timezone }) =>
+            next.length === 0 ? (
+              <p class="faint">none</p>
+            ) : (
+              <ul>
+                {next.map(({ at, local }) => (
+                  <li key={at}>
+                    {clock(millis(at) ?? 0, serverNow())}{' '}
+                    <span class="faint">
+                      {local} {timezone}
+                    </span>
+                  </li>
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </div>
     </section>
   )
 }
 
-function Change({ schedule, onDone }: { schedule: Schedule; onDone: () => void }) {
+const fieldsOf = ({ schedule_config, overlap, input }: Schedule) =>
+  JSON.stringify([schedule_config, overlap, input])
+
+function Change({ schedule, refresh }: { schedule: Schedule; refresh: () => void }) {
   const refusal = useRefusal(managing(schedule))
+  const read = () => getSchedule(schedule.id)
+  const edited = useEdited({ stored: schedule, textOf: fieldsOf, read, refresh })
   return (
     <ScheduleForm
-      key={JSON.stringify([schedule.schedule_config, schedule.overlap, schedule.input])}
       title="Change"
       submit="Change the schedule"
-      {...{ schedule, refusal }}
+      {...{ edited, refusal }}
       save={async (draft) => {
         await updateSchedule(schedule.id, draft)
-        onDone()
+        refresh()
       }}
     />
   )

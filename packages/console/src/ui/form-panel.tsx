@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
+import { EditedNotice } from './edited-notice.tsx'
 import { FailureText } from './failure-text.tsx'
 import { Icon, type IconName } from './icon.tsx'
 import { useAct } from './use-act.ts'
+import type { Edited } from './use-edited.ts'
 
 interface Props {
   title: string
@@ -10,21 +12,30 @@ interface Props {
   submit: string
   /** The permission that the caller lacks, if so. */
   refusal: string | undefined
-  /** Sends the form; its fields are emptied afterwards unless `keepsFields`. */
+  /** Sends the form; its fields are emptied afterwards, and the form of an object is closed. */
   run: (fields: FormData) => Promise<void>
-  keepsFields?: boolean
+  /** The object that the form changes. */
+  edited?: Edited<unknown> | undefined
   children: ComponentChildren
 }
 
 /** A form that is opened when it is needed. */
-export function FormPanel({ title, icon = 'plus', submit, refusal, ...props }: Props) {
+export const FormPanel = (props: Props) => <Panel key={props.edited?.formKey} {...props} />
+
+function Panel({ title, icon = 'plus', submit, refusal, edited, ...props }: Props) {
   const { isBusy, failure, act } = useAct()
   const send = (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
     void act(async () => {
-      await props.run(new FormData(form))
-      if (!props.keepsFields) form.reset()
+      const fields = new FormData(form)
+      if (!edited) {
+        await props.run(fields)
+        form.reset()
+      } else {
+        await edited.whileSame(() => props.run(fields))
+        edited.onSaved()
+      }
     })
   }
   return (
@@ -32,8 +43,10 @@ export function FormPanel({ title, icon = 'plus', submit, refusal, ...props }: P
       <summary>
         <Icon name={icon} /> {title}
       </summary>
-      <form aria-label={title} onSubmit={send}>
-        <div class="form-fields">{props.children}</div>
+      <form aria-label={title} onSubmit={send} onInput={edited?.onType}>
+        <div key={edited?.fieldsKey} class="form-fields">
+          {props.children}
+        </div>
         <div class="actions">
           <button
             type="submit"
@@ -46,6 +59,7 @@ export function FormPanel({ title, icon = 'plus', submit, refusal, ...props }: P
           {refusal && <span class="faint">{refusal}</span>}
         </div>
         <FailureText text={failure} />
+        {edited && !isBusy && <EditedNotice edited={edited} />}
       </form>
     </details>
   )

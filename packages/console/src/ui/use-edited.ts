@@ -1,0 +1,74 @@
+import { useState } from 'preact/hooks'
+
+/** An object that a form changes, as the form was filled with it. */
+export interface Edited<T> {
+  base: T
+  /** Differs whenever the fields have to be filled again. */
+  fieldsKey: string
+  /** Differs after each success, so that the form closes. */
+  formKey: number
+  /** True: what is typed was typed for an earlier state of the object than the stored one. */
+  isOutdated: boolean
+  onType(): void
+  /** Drops what is typed. */
+  loadTheirs(): void
+  /** Lets a later request replace the stored state by the typed one. */
+  keepMine(): void
+  /** Runs a request for what is typed. Throws an error if someone else has changed the object meanwhile. */
+  whileSame<R>(request: () => Promise<R>): Promise<R>
+  onSaved(): void
+}
+
+interface Options<T> {
+  /** The object as it was read last. */
+  stored: T
+  /** Equal for states that fill the form equally. */
+  textOf: (object: T) => string
+  /** Reads the object now: the server itself takes the last of two changes. */
+  read: () => Promise<T>
+  /** Updates `stored`. */
+  refresh: () => void
+}
+
+interface State<T> {
+  base: T
+  /** Text of the stored state that the user has seen. */
+  seen: string
+}
+
+/**
+ * Keeps what is typed into a form while someone else changes its object. A form into which nothing was typed has
+ * the fields of the stored object.
+ */
+export function useEdited<T>({ stored, textOf, read, refresh }: Options<T>): Edited<T> {
+  const [typing, setTyping] = useState<State<T>>()
+  const [filled, setFilled] = useState(0)
+  const [saved, setSaved] = useState(0)
+  const text = textOf(stored)
+  const base = typing ? typing.base : stored
+  const seen = typing ? typing.seen : text
+  const fill = () => {
+    setTyping(undefined)
+    setFilled(filled + 1)
+  }
+  return {
+    base,
+    fieldsKey: `${filled} ${textOf(base)}`,
+    formKey: saved,
+    isOutdated: text !== seen,
+    onType: () => setTyping((known) => known ?? { base: stored, seen: text }),
+    loadTheirs: fill,
+    keepMine: () => setTyping({ base, seen: text }),
+    async whileSame(request) {
+      if (textOf(await read()) === seen) return request()
+      refresh()
+      throw new Error(
+        'Someone else has changed it since you opened it. Choose below whether to load that change or to keep yours.',
+      )
+    },
+    onSaved() {
+      fill()
+      setSaved(saved + 1)
+    },
+  }
+}
