@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Iterable
@@ -10,13 +11,25 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, NamedTuple, TypedDict, TypeVar, Union
+from types import ModuleType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    NewType,
+    TypedDict,
+    TypeVar,
+    Union,
+)
 from uuid import UUID
 
 import attrs
 import msgspec
 import pydantic
 import pytest
+from typing_extensions import TypeAliasType
 
 from run_fixture import failure_of, resuming, run_from, value
 from windlass import (
@@ -140,6 +153,27 @@ class Tank(Box[T]):
     size: Literal[Size.SMALL] | None = None
 
 
+class StrictModel(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(strict=True)
+    when: date
+    ids: set[UUID]
+
+
+class ClosedModel(pydantic.BaseModel):
+    model_config = pydantic.ConfigDict(extra="forbid")
+    n: int
+
+    @pydantic.computed_field
+    @property
+    def twice(self) -> int:
+        return 2 * self.n
+
+
+Wait = NewType("Wait", timedelta)
+Kept = NewType("Kept", Line)
+Pet = TypeAliasType("Pet", Cat | Dog)
+
+
 class Money:
     def __init__(self, text: str) -> None:
         self.text = text
@@ -214,6 +248,17 @@ ORDER = Order(1, [Line(Decimal("9.90"), {"b", "a"})], timedelta(minutes=5))
         (OrderedDict[str, Cat], OrderedDict(a=Cat(1))),
         (Counter[str], Counter("aab")),
         (Annotated[Cat | Dog, "a pet"], Dog([])),
+        (deque, deque([1])),
+        (OrderedDict, OrderedDict(a=1)),
+        (Counter, Counter("aab")),
+        (StrictModel, StrictModel(when=date(2026, 1, 2), ids={UUID(int=5)})),
+        (ClosedModel, ClosedModel(n=1)),
+        (Wait, Wait(timedelta(hours=1))),
+        (list[Kept], [Kept(Line(Decimal(1)))]),
+        (dict[NewType("Id", int), Wait], {7: timedelta(hours=1)}),
+        (dict[Wait, int], {timedelta(hours=1): 1}),
+        (Pet, Dog([])),
+        (Pet | None, Cat(1)),
     ],
 )
 async def test_result_is_decoded_under_its_annotation_in_every_run(
@@ -237,6 +282,82 @@ async def test_result_is_decoded_under_its_annotation_in_every_run(
     await run_from(body, log[:-1])
     assert seen == [returned] * 4
     assert {type(item) for item in seen} == {type(returned)}
+
+
+PARAMETERS = """
+from __future__ import annotations
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import NamedTuple, TypedDict
+
+@dataclass
+class Cat:
+    lives: int
+
+@dataclass
+class Dog:
+    tricks: list[str]
+
+type Pet = Cat | Dog
+type Pair[T] = tuple[T, T]
+type Tree = list[Tree] | Cat | Dog
+
+@dataclass
+class Box[T]:
+    content: T
+
+@dataclass
+class Tank[T](Box[T]):
+    inner: Tank[T] | None = None
+
+class Row[T](TypedDict):
+    at: T
+
+class Race[T](NamedTuple):
+    winner: T
+"""
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="type parameters need Python 3.12")
+@pytest.mark.parametrize(
+    ("annotation", "returned"),
+    [
+        ("Pet", "Dog([])"),
+        ("Pair[timedelta]", "(timedelta(1), timedelta(2))"),
+        ("Pair[Pet]", "(Cat(1), Dog([]))"),
+        ("Tree", "[[Cat(1)], Dog([])]"),
+        ("Box[Pet]", "Box(Dog([]))"),
+        ("Box[timedelta]", "Box(timedelta(1))"),
+        ("Tank[Pet]", "Tank(Cat(1), Tank(Dog([])))"),
+        ("dict[str, Pet]", "{'a': Dog([])}"),
+        ("Row[timedelta]", "{'at': timedelta(1)}"),
+        ("Race[timedelta]", "Race(timedelta(1))"),
+    ],
+)
+async def test_type_parameters_and_aliases_decode_in_every_run(
+    annotation: str, returned: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module: Any = ModuleType("parameters")
+    monkeypatch.setitem(sys.modules, "parameters", module)
+    exec(PARAMETERS, vars(module))
+    await test_result_is_decoded_under_its_annotation_in_every_run(
+        eval(annotation, vars(module)), eval(returned, vars(module))
+    )
+
+
+async def test_other_annotations_are_unknown_at_run_time_result_and_input_are_decoded() -> None:
+    @task
+    async def find(pet: Cat) -> Cat:
+        return pet
+
+    find.func.__annotations__["pet"] = "Missing"
+
+    @workflow
+    async def body(ctx: ExecutionContext[Cat]) -> str:
+        return f"{ctx.input} {await find(Cat(9))}"
+
+    body.func.__annotations__["return"] = "Missing"
+    assert body.run({"lives": 1}).output == "Cat(lives=1) Cat(lives=9)"
 
 
 async def test_result_without_an_annotation_is_plain_json_in_every_run() -> None:

@@ -7,7 +7,8 @@ msgspec does not know, for which it calls `decode` with the JSON value:
 - unions that msgspec refuses, such as those of two classes: the first member that fits,
 - enums and literals with values other than texts and integers,
 - dictionaries whose keys are neither texts nor numbers,
-- dataclasses, attrs classes, TypedDict and NamedTuple with a field that contains one of these.
+- dataclasses, attrs classes, TypedDict and NamedTuple with a field that contains one of these,
+- NewType, and the aliases of `type` statements, that stand for one of these.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from uuid import UUID
 
 import msgspec
 
-from windlass._fields import Field, build, fields_of, is_named_tuple
-from windlass._json import canonical_json, loads
+from windlass._fields import Field, build, fields_of, is_named_tuple, substitute
+from windlass._json import canonical_json, encode, loads
 from windlass._plain import registered
 
 
@@ -70,6 +71,10 @@ class _Adapter:
     def adapt(self, annotation: Any) -> Any:
         if annotation is timedelta:
             return _stand_in(_decode_seconds)
+        if (meant := _meant_by(annotation)) is not None:
+            return self._adapt_name(annotation, meant)
+        if annotation in _CONVERTED:
+            annotation = annotation[_ANY[annotation]]
         origin, arguments = get_origin(annotation), get_args(annotation)
         if origin in {Union, types.UnionType}:
             return self._adapt_union(arguments)
@@ -82,6 +87,17 @@ class _Adapter:
         if (fields := fields_of(annotation)) is not None:
             return self._adapt_class(annotation, fields)
         return self._adapt_container(annotation, origin, arguments)
+
+    def _adapt_name(self, annotation: Any, meant: Any) -> Any:
+        """Adapts what a name stands for, which may contain the name itself."""
+        if not _contains_odd(meant, set()):
+            return meant
+        if annotation in self._classes:
+            return self._classes[annotation]
+        made: list[Any] = []
+        self._classes[annotation] = _stand_in(lambda value: convert(value, made[0]))
+        made.append(self.adapt(meant))
+        return made[0]
 
     def _adapt_container(self, annotation: Any, origin: Any, arguments: tuple[Any, ...]) -> Any:
         if origin is None or not arguments:
@@ -148,6 +164,24 @@ _CONVERTED: dict[Any, Callable[[tuple[Any, ...]], Any]] = {
     collections.Counter: lambda arguments: types.GenericAlias(dict, (*arguments, int)),
 }
 
+# The arguments of these containers where the annotation has none.
+_ANY: dict[Any, Any] = {
+    collections.deque: Any,
+    collections.OrderedDict: (Any, Any),
+    collections.Counter: Any,
+}
+
+
+def _meant_by(annotation: Any) -> Any:
+    """Returns what a NewType, or the alias of a `type` statement, stands for; otherwise None."""
+    if hasattr(annotation, "__supertype__"):
+        return annotation.__supertype__
+    alias = get_origin(annotation) or annotation
+    if type(alias).__name__ != "TypeAliasType":
+        return None
+    known = dict(zip(alias.__type_params__, get_args(annotation), strict=False))
+    return substitute(alias.__value__, known)
+
 
 def _is_mapping(origin: Any) -> bool:
     return isinstance(origin, type) and issubclass(origin, Mapping)
@@ -169,8 +203,8 @@ def _is_key(annotation: Any) -> bool:
     """Returns True if msgspec decodes the keys of JSON objects as this type."""
     if annotation is Any or get_origin(annotation) is Literal:
         return _is_supported(annotation)
-    if hasattr(annotation, "__supertype__"):
-        return _is_key(annotation.__supertype__)
+    if (meant := _meant_by(annotation)) is not None:
+        return _is_key(meant)
     return (
         isinstance(annotation, type)
         and issubclass(annotation, str | int | float | Decimal | UUID | date | time | Enum)
@@ -183,6 +217,11 @@ def _contains_odd(annotation: Any, seen: set[Any]) -> bool:
     """Returns True if an annotation contains something that must be replaced."""
     if annotation is timedelta:
         return True
+    if (meant := _meant_by(annotation)) is not None:
+        if annotation in seen:
+            return False
+        seen.add(annotation)
+        return _contains_odd(meant, seen)
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin is Literal or origin in _CONVERTED or not _is_supported(annotation):
         return not _is_supported(annotation) or origin in _CONVERTED
@@ -224,9 +263,9 @@ def _decode_custom(kind: Any, value: Any) -> Any:
         return value
     if issubclass(kind, PurePath) and isinstance(value, str):
         return kind(value)
-    validate: Any = getattr(cast("Any", kind), "model_validate", None)
-    if callable(validate):  # pydantic
-        return validate(value)
+    validate: Any = getattr(cast("Any", kind), "model_validate_json", None)
+    if callable(validate):  # pydantic, whose strict models read dates and others only from JSON
+        return validate(encode(value))
     raise TypeError(
         f"{kind.__qualname__} has no JSON form; use a dataclass or windlass.values.register"
     )

@@ -6,6 +6,7 @@ import inspect
 import re
 import typing
 from collections.abc import Awaitable, Callable, Coroutine
+from types import FunctionType
 from typing import Any, get_args, get_origin
 
 import msgspec
@@ -43,7 +44,7 @@ class Decoder:
 
 def result_decoder(func: Callable[..., Any]) -> Decoder:
     """Returns the decoder of a function's result."""
-    annotation = _hints(func).get("return", Any)
+    annotation = _hint(func, "return")
     if get_origin(annotation) in {Awaitable, Coroutine}:
         annotation = get_args(annotation)[-1]
     return Decoder(annotation)
@@ -52,19 +53,30 @@ def result_decoder(func: Callable[..., Any]) -> Decoder:
 def input_decoder(func: Callable[..., Any]) -> Decoder:
     """Returns the decoder of a workflow's input: of `Order` in `ExecutionContext[Order]`."""
     parameters = list(inspect.signature(func).parameters)
-    annotation = _hints(func).get(parameters[0], Any) if parameters else Any
-    arguments = get_args(annotation)
+    arguments = get_args(_hint(func, parameters[0]) if parameters else Any)
     return Decoder(arguments[0] if len(arguments) == 1 else Any)
 
 
-def _hints(func: Callable[..., Any]) -> dict[str, Any]:
-    """Returns the resolved annotations, or nothing if a name is unknown at run time."""
+def _hint(func: Callable[..., Any], name: str) -> Any:
+    """Returns one resolved annotation, or Any if a name in it is unknown at run time.
+
+    The others are not resolved: they may name what is imported for type checkers only.
+    """
     if not inspect.isroutine(func) and not isinstance(func, type):
         func = getattr(func, "__call__", func)  # noqa: B004
+    # A method has its annotations and names in its function.
+    inner: Any = inspect.unwrap(getattr(func, "__func__", func))
     try:
-        return typing.get_type_hints(func, include_extras=True)
+        annotations = func.__annotations__
+        if name not in annotations:
+            return Any
+        probe: Any = FunctionType(_hint.__code__, getattr(inner, "__globals__", {}))
+        probe.__annotations__ = {name: annotations[name]}
+        if hasattr(inner, "__type_params__"):
+            probe.__type_params__ = inner.__type_params__
+        return typing.get_type_hints(probe, include_extras=True)[name]
     except Exception:
-        return {}
+        return Any
 
 
 def _join_places(message: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_origin
 
@@ -35,14 +35,32 @@ def fields_of(annotation: Any) -> list[Field] | None:
     if members is None:
         return None
     try:
-        hints = typing.get_type_hints(kind, include_extras=True)
+        hints = _resolve(kind)
     except Exception:
         return None
     known = _type_arguments(annotation)
     return [
-        dataclasses.replace(member, annotation=_substitute(hints.get(member.name, Any), known))
+        dataclasses.replace(member, annotation=substitute(hints.get(member.name, Any), known))
         for member in members
     ]
+
+
+def _resolve(kind: type) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(kind, include_extras=True)
+    except NameError:
+        pass
+    # Before Python 3.13, the parameters of `class Box[T]` are unknown names in annotations of text.
+    hints: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        names = {**vars(base), **{each.__name__: each for each in _parameters(base)}}
+        own = {"__module__": base.__module__, "__annotations__": names.get("__annotations__", {})}
+        hints |= typing.get_type_hints(type(base.__name__, (), own), None, names, True)
+    return hints
+
+
+def _parameters(kind: Any) -> Sequence[Any]:
+    return getattr(kind, "__type_params__", ())
 
 
 def is_named_tuple(kind: Any) -> bool:
@@ -118,11 +136,12 @@ def _type_arguments(annotation: Any) -> dict[Any, Any]:
     for base in getattr(kind, "__orig_bases__", ()):
         if get_origin(base) is not typing.Generic:
             for parameter, argument in _type_arguments(base).items():
-                known.setdefault(parameter, _substitute(argument, known))
+                known.setdefault(parameter, substitute(argument, known))
     return known
 
 
-def _substitute(annotation: Any, known: dict[Any, Any]) -> Any:
+def substitute(annotation: Any, known: dict[Any, Any]) -> Any:
+    """Returns an annotation with the known arguments in place of type parameters."""
     if annotation in known:
         return known[annotation]
     parameters = getattr(annotation, "__parameters__", ())

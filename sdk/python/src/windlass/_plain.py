@@ -44,7 +44,9 @@ def to_json_form(value: Any) -> Any:
             return form(value)
     value_class: Any = class_of(value)
     if callable(getattr(value_class, "model_dump", None)):  # pydantic
-        return value.model_dump(mode="json", by_alias=True)
+        # A model that forbids further members would refuse its own computed fields.
+        is_exact = getattr(value_class, "model_config", {}).get("extra") == "forbid"
+        return value.model_dump(mode="json", by_alias=True, round_trip=is_exact)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
     if (fields := getattr(value_class, "__attrs_attrs__", None)) is not None:
