@@ -1,3 +1,4 @@
+import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, onTestFinished, test } from 'vitest'
 import { create, keepActive, submit, worker } from './executions-fixture.ts'
@@ -55,4 +56,36 @@ test('R3: more slow searches than connections: executions are created, leased, c
   await one.claim(command.execution_id)
   const ended = await one.report(command.execution_id, 'COMPLETED', { output_json: '1' })
   expect(ended).toMatchObject({ state: 'COMPLETED' })
+})
+
+test('a search by payload with a large offset: reads no more documents than without one', async () => {
+  const { db, search } = await searchSetup()
+  const requirement = newId()
+  await db.run(sql`insert into requirements values (${requirement}, '{}')`)
+  await db.run(sql`
+    insert into executions (execution_id, workflow_id, workflow_namespace, workflow_name,
+      workflow_version, requirement_id, state, input, input_bytes, created_by, finished_at)
+    select gen_random_uuid(), gen_random_uuid(), 'team', 'many', 1, ${requirement}, 'COMPLETED',
+           '{}', 2, 'ann', now()
+      from generate_series(1, 25000)`)
+  await db.run(sql`insert into totals values ('team', 'many', 'COMPLETED', 25000)`)
+  await db.run(sql`create sequence documents`)
+  await db.run(sql`grant all on sequence documents to public`)
+  await db.run(sql`
+    create or replace function text_at(document json, path text[]) returns text language plpgsql as $$
+    begin
+      perform nextval('documents');
+      return null;
+    end $$`)
+  const readDocuments = async (offset: number) => {
+    await db.run(sql`alter sequence documents restart`)
+    const payload = { output: false, path: ['n'], value: '1' }
+    const { cut } = await search({ payload, workflow_name: 'many', offset })
+    const row = await db.maybe<{ n: number }>(sql`select last_value::int as n from documents`)
+    return { cut, documents: row?.n }
+  }
+  const without = await readDocuments(0)
+  expect(without.cut).toBe(true)
+  expect(await readDocuments(1_000_000)).toMatchObject({ cut: true })
+  expect((await readDocuments(1_000_000)).documents).toBeLessThanOrEqual(without.documents ?? 0)
 })

@@ -113,7 +113,9 @@ interface FoundRow extends Partial<ListedRow> {
 async function read(db: Db, request: Search, candidates: Candidates, most: number): Promise<Found> {
   const { limit, offset } = request
   const share = candidates.ranges <= FEW_RANGES ? most : Math.ceil(most / candidates.ranges)
-  const perRange = Math.max(share, limit + offset + 1)
+  const wanted = limit + offset + 1
+  // A large offset must not have more documents read: a page without rows and the frontier are the answer.
+  const perRange = Math.max(share, request.payload ? Math.min(wanted, most) : wanted)
   const rows = await db.rows<FoundRow>(statement(request, candidates, perRange))
   const [first] = rows
   const listed = rows.filter((row): row is ListedRow => row.execution_id !== undefined)
