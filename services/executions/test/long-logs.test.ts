@@ -1,7 +1,8 @@
+import type { Db, Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
-import { type Range, readWindows } from '../src/store/log.ts'
-import { outlineOf, pageOf } from '../src/store/log-pages.ts'
+import { type Range, readLogPage, readWindows } from '../src/store/log.ts'
+import { outlineOf, pageOf, readPage } from '../src/store/log-pages.ts'
 import { run } from './executions-fixture.ts'
 import { searchSetup } from './history-fixture.ts'
 import { addPartitions } from './log-partitions-fixture.ts'
@@ -88,4 +89,81 @@ test('windows of a range: read until there are enough, forwards or from its end,
   ])
   expect(await readWindows({ after: 30, upTo: 30 }, back, read(true))).toEqual([])
   expect(windows).toEqual([])
+})
+
+const MEBIBYTE = 1_048_576
+
+/** A log with 24 values of 3 MiB, of characters with two bytes, between small ones. */
+async function largeLog() {
+  const all = await searchSetup()
+  const { execution_id } = await run(all.client)
+  await all.db.run(sql`
+    insert into events (execution_id, seq, event_id, type, source_id, name, value, time)
+    select ${execution_id}::uuid, 10 + n, 'e' || n, 'TASK_COMPLETED', 'call_' || n, 'task',
+           (case when n % 2 = 0 then '"' || repeat('é', 1572864) || '"' else '1' end)::json, ''
+      from generate_series(1, 48) n`)
+  await all.db.run(sql`update executions set last_seq = 58 where execution_id = ${execution_id}`)
+  return { ...all, execution_id }
+}
+
+/** The database, and the bytes of the values that it has returned. */
+function measured(db: Db) {
+  const read = { bytes: 0 }
+  const rows: Db['rows'] = async (statement) => {
+    const found = await db.rows(statement)
+    for (const row of found as { value_json?: string }[])
+      read.bytes += Buffer.byteLength(row.value_json ?? '')
+    return found as never
+  }
+  return { read, counted: { rows } as Queries }
+}
+
+test.each([
+  ['forwards', { after: 0, before: 0 }],
+  ['backwards', { after: 0, before: 59 }],
+  ['with a type', { after: 0, before: 0, types: ['TASK_COMPLETED'] }],
+])(
+  'a page of large values %s: reads what it returns and one more, not the log',
+  async (_, place) => {
+    const { db, execution_id } = await largeLog()
+    const { counted, read } = measured(db)
+    await readPage(counted, { execution_id, limit: 1_000, types: [], last_seq: 58, ...place })
+    expect(read.bytes).toBeGreaterThan(5 * MEBIBYTE)
+    expect(read.bytes).toBeLessThan(12 * MEBIBYTE)
+  },
+)
+
+test('a page of a log of large values for a follower: reads what it returns and one more', async () => {
+  const { db, execution_id } = await largeLog()
+  const { counted, read } = measured(db)
+  const page = await readLogPage(counted, execution_id, { after: 0, upTo: 58 }, 1_000)
+  expect(page.at(-1)?.seq).toBe(15)
+  expect(read.bytes).toBeLessThan(12 * MEBIBYTE)
+})
+
+test('a log of large values, page by page in both directions: each entry once', async () => {
+  const { client, history, execution_id } = await largeLog()
+  const seqs = Array.from({ length: 48 }, (_, i) => 11 + i)
+  const asked = { execution_id, limit: 1_000, types: ['TASK_COMPLETED'] }
+  const forwards: number[] = []
+  for (let more = true; more; ) {
+    const page = await history.readLog({ ...asked, after: forwards.at(-1) ?? 0, before: 0 })
+    forwards.push(...page.entries.map(({ entry }) => entry?.seq ?? 0))
+    more = page.more_after
+  }
+  expect(forwards).toEqual(seqs)
+  const backwards: number[] = []
+  for (let more = true; more; ) {
+    const page = await history.readLog({ ...asked, after: 0, before: backwards[0] ?? 59 })
+    backwards.unshift(...page.entries.map(({ entry }) => entry?.seq ?? 0))
+    more = page.more_before
+  }
+  expect(backwards).toEqual(seqs)
+  const followed: number[] = []
+  for (let more = true; more; ) {
+    const page = await client.log({ execution_id, after_seq: followed.at(-1) ?? 0, limit: 0 })
+    followed.push(...page.entries.map(({ seq }) => seq))
+    more = page.more
+  }
+  expect(followed.slice(-48)).toEqual(seqs)
 })

@@ -6,13 +6,12 @@ import type { Db } from '@windlass/runtime/postgres/db'
 import type { Execution } from '../domain/execution.ts'
 import { TimelineBuilder } from '../domain/timeline.ts'
 import * as executions from '../store/executions.ts'
+import { cutPage, exceedsPage } from '../store/log.ts'
 import * as pages from '../store/log-pages.ts'
 
 type Rpcs = Handlers<typeof HistoryService>
 
 const MAX_PAGE = 1_000
-/** A page ends early when its values together are larger than this. */
-const MAX_PAGE_CHARS = 8 * 1_048_576
 const MAX_PART_BYTES = 4 * 1_048_576
 /** Maximum number of entries of a timeline, and of one read. */
 const MAX_OUTLINE = 200_000
@@ -27,11 +26,11 @@ export const logHandlers = (db: Db): Pick<Rpcs, 'readLog' | 'readPayload' | 'tim
     const { last_seq } = row
     const page = { ...request, last_seq, limit: Math.min(limit || MAX_PAGE, MAX_PAGE) }
     const found = await pages.readPage(db, page)
-    const read = withinChars(found)
+    const read = cutPage(found)
     const isBackwards = pages.isBackwards(page)
     const entries = isBackwards ? read.reverse() : read
     // A page that is not full ends the log. To look for further entries of its types would read the rest again.
-    const isLast = found.length < page.limit && entries.length === found.length
+    const isLast = found.length < page.limit && !exceedsPage(found)
     const [before, after] = [entries.at(0)?.seq, entries.at(-1)?.seq]
     const [more_before, more_after] = await Promise.all([
       !(isLast && isBackwards) && pages.hasMore(db, page, { before: before ?? page.after + 1 }),
@@ -84,14 +83,4 @@ async function readTimeline(db: Db, { execution_id, created_at, state, last_seq 
     for (const entry of page) builder.add(entry)
   }
   return builder.build({ state, last_seq }, end < last_seq)
-}
-
-/** Cuts a page to MAX_PAGE_CHARS, but keeps at least one entry. */
-function withinChars(entries: pages.PageRow[]): pages.PageRow[] {
-  let chars = 0
-  const end = entries.findIndex(({ value_json }, i) => {
-    chars += value_json.length
-    return i > 0 && chars > MAX_PAGE_CHARS
-  })
-  return end < 0 ? entries : entries.slice(0, end)
 }

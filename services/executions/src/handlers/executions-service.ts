@@ -28,8 +28,6 @@ import { createSubmitHandler } from './submit.ts'
 
 /** Maximum number of entries of a log page. */
 const MAX_PAGE = 1_000
-/** A page ends early when its values together are larger than this. */
-const MAX_PAGE_BYTES = 8 * 1_048_576
 
 export interface ExecutionsDeps {
   db: Db
@@ -79,11 +77,9 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       if (!row) throw notFound('Execution', execution_id)
       // A log only grows: up to the `last_seq` of the row, it matches the row.
       const range = { after: after_seq, upTo: row.last_seq }
-      const entries = await log.readWindows(range, { limit: most + 1, size: most + 1 }, (window) =>
-        log.readRange(db, execution_id, window),
-      )
-      const page = withinBytes(entries.slice(0, most))
-      return { execution: toMessage(row), entries: page, more: page.length < entries.length }
+      const entries = await log.readLogPage(db, execution_id, range, most)
+      const more = (entries.at(-1)?.seq ?? row.last_seq) < row.last_seq
+      return { execution: toMessage(row), entries, more }
     },
 
     async list({ limit, offset, visible: requested, ...request }) {
@@ -105,14 +101,4 @@ export function executionsHandlers(deps: ExecutionsDeps): Handlers<typeof Execut
       return { requirements }
     },
   }
-}
-
-/** Cuts a page to MAX_PAGE_BYTES, but keeps at least one entry. */
-function withinBytes(entries: log.StoredEntry[]): log.StoredEntry[] {
-  let bytes = 0
-  const end = entries.findIndex((entry, i) => {
-    bytes += entry.value_json.length
-    return i > 0 && bytes > MAX_PAGE_BYTES
-  })
-  return end < 0 ? entries : entries.slice(0, end)
 }

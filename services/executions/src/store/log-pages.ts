@@ -1,6 +1,6 @@
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { inRange, ofLog, type Range, readWindows } from './log.ts'
+import { exceedsPage, inRange, ofLog, type Range, readWindows, withinPage } from './log.ts'
 
 export interface LogPage {
   execution_id: string
@@ -31,13 +31,14 @@ const SEARCHED = 10_000
 
 /**
  * Reads up to `limit` entries: the first ones after `after`, or the last ones before `before`, newest
- * first.
+ * first. It ends early with large values.
  */
 export const readPage = (db: Queries, page: LogPage): Promise<PageRow[]> => {
   const { after, before, limit, types, last_seq } = page
   const range = { after, upTo: before > 0 ? Math.min(before - 1, last_seq) : last_seq }
   const size = types.length === 0 ? limit : SEARCHED
-  return readWindows(range, { limit, size, backwards: isBackwards(page) }, (window, most) =>
+  const windows = { limit, size, backwards: isBackwards(page), isFull: exceedsPage }
+  return readWindows(range, windows, (window, most) =>
     db.rows<PageRow>(pageOf({ ...page, limit: most }, window)),
   )
 }
@@ -49,12 +50,15 @@ export function pageOf(page: LogPage, range: Range): Sql {
     most === undefined
       ? sql`value::text as value_json, false as cut`
       : sql`left(value::text, ${most}) as value_json, length(value::text) > ${most} as cut`
-  const order = isBackwards(page) ? sql`desc` : sql`asc`
+  const backwards = isBackwards(page)
+  const order = backwards ? sql`desc` : sql`asc`
+  const entries = sql`${inRange(execution_id, range)} ${ofTypes(types)}`
+  const fits = most === undefined ? withinPage(entries, { limit, backwards }) : sql`true`
   return sql`
     select seq, event_id, type, source_id, name, time, octet_length(value::text)::bigint as value_bytes,
            ${value}
       from events
-     where ${inRange(execution_id, range)} ${ofTypes(types)}
+     where ${entries} and ${fits}
      order by seq ${order} limit ${limit}`
 }
 

@@ -100,10 +100,71 @@ export interface Range {
 export const inRange = (id: string, { after, upTo }: Range): Sql =>
   sql`${ofLog(id)} and seq > (select ${after}::bigint) and seq <= (select ${upTo}::bigint)`
 
-/** Reads the entries of one log in a range, in order. */
-export const readRange = (db: Queries, id: string, range: Range) =>
-  db.rows<StoredEntry>(sql`
-    select ${columns} from events where ${inRange(id, range)} order by seq`)
+/** A page ends early when its values together are larger than this. */
+const MAX_PAGE_BYTES = 8 * 1_048_576
+
+/**
+ * Condition of the entries of a page up to the one with which its values exceed MAX_PAGE_BYTES. The database
+ * measures them, because a page of large values may be a log of 128 MiB, which each reader would have this
+ * process read as a whole.
+ */
+export function withinPage(entries: Sql, { limit, backwards = false }: PageSize): Sql {
+  const order = backwards ? sql`desc` : sql`asc`
+  const sums = sql`
+    select seq, sum(octet_length(value::text)) over (order by seq ${order}) as bytes
+      from (select seq, value from events where ${entries} order by seq ${order} limit ${limit}) as page`
+  return backwards
+    ? sql`seq >= (select coalesce(max(seq), 0) from (${sums}) as sums where bytes > ${MAX_PAGE_BYTES}::bigint)`
+    : sql`seq <= (select coalesce(min(seq), 9223372036854775807)
+                    from (${sums}) as sums where bytes > ${MAX_PAGE_BYTES}::bigint)`
+}
+
+interface PageSize {
+  limit: number
+  backwards?: boolean
+}
+
+type Valued = Pick<StoredEntry, 'value_json'>
+
+/** True if the values together are larger than a page may be: then the rest of its range was not read. */
+export const exceedsPage = (entries: readonly Valued[]): boolean => sizeOfPage(entries) < Infinity
+
+/** Keeps the entries of a page that fit, but at least one. */
+export const cutPage = <Entry extends Valued>(entries: readonly Entry[]): Entry[] =>
+  entries.slice(0, Math.max(1, sizeOfPage(entries)))
+
+/** Position of the entry with which the page is too large; Infinity for none. */
+function sizeOfPage(entries: readonly Valued[]): number {
+  let bytes = 0
+  const at = entries.findIndex(({ value_json }) => {
+    bytes += Buffer.byteLength(value_json)
+    return bytes > MAX_PAGE_BYTES
+  })
+  return at < 0 ? Infinity : at
+}
+
+/** Reads up to `limit` entries of one log, in order, and ends early with large ones. */
+export async function readLogPage(
+  db: Queries,
+  id: string,
+  range: Range,
+  limit: number,
+): Promise<StoredEntry[]> {
+  const rows = await readWindows(range, { limit, size: limit, isFull: exceedsPage }, (window) => {
+    const entries = inRange(id, window)
+    return db.rows<StoredEntry>(sql`
+      select ${columns} from events where ${entries} and ${withinPage(entries, { limit })} order by seq`)
+  })
+  return cutPage(rows).slice(0, limit)
+}
+
+interface Windows<Row> {
+  limit: number
+  size: number
+  backwards?: boolean
+  /** True once no further window is to be read. */
+  isFull?: (rows: readonly Row[]) => boolean
+}
 
 /**
  * Reads up to `limit` entries of a range, in order or from its end, by windows of `size` positions. A limit of
@@ -112,12 +173,12 @@ export const readRange = (db: Queries, id: string, range: Range) =>
  */
 export async function readWindows<Row>(
   range: Range,
-  { limit, size, backwards = false }: { limit: number; size: number; backwards?: boolean },
+  { limit, size, backwards = false, isFull = () => false }: Windows<Row>,
   read: (window: Range, limit: number) => Promise<Row[]>,
 ): Promise<Row[]> {
   const rows: Row[] = []
   let { after, upTo } = range
-  while (after < upTo && rows.length < limit) {
+  while (after < upTo && rows.length < limit && !isFull(rows)) {
     const window = backwards
       ? { after: Math.max(after, upTo - size), upTo }
       : { after, upTo: Math.min(after + size, upTo) }
