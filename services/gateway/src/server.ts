@@ -122,6 +122,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   const caches = createCaches(settings.workers, { ...clients, readAuth, readCatalog })
   const bodyThreads = new BodyThreads({ threads: BODY_THREADS, workerUrl })
   teardown.add('body threads', () => bodyThreads.stop())
+  const readTurns = new ReadTurns()
   // Each rule and handler names those of these that it uses; the compiler checks that none is missing.
   const deps = {
     ...clients,
@@ -146,18 +147,19 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     bulkProgress: new BulkProgress(redis),
     ...createRequestLimits(settings, redis),
     quotas: createQuotas(settings, redis, teardown),
+    readTurns,
     ...pagesOf(settings, redis, log),
   }
   const limits = bodyLimits(settings, bodyThreads)
   const logs = { auditLog, log, requestLog: createRequestLog(log) }
-  const requests = { openRequests: new Set<RequestContext>(), ...limitsOf(settings) }
+  const requests = { openRequests: new Set<RequestContext>(), readTurns, ...limitsOf(settings) }
   const context = { settings, deps, ...logs, readiness, limits, ...requests }
   const http = await startServer(routes, context)
   teardown.add('http', () => http.stop())
   return { http: http.port }
 }
 
-/** Limits of the memory for request bodies and for unread answers, and the turns of expensive reads. */
+/** Limits of the memory for request bodies and for unread answers, and the answers of shared reads. */
 function limitsOf({ server }: Settings) {
   const limits = {
     maxBytes: server.max_body_bytes_in_flight,
@@ -166,7 +168,6 @@ function limitsOf({ server }: Settings) {
   return {
     bodyBudget: new BodyBudget(limits),
     unreadAnswers: new UnreadAnswers(unreadLimits(server)),
-    readTurns: new ReadTurns(),
     sharedReads: new ReadCoalescer<unknown>(),
   }
 }

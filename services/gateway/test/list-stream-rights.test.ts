@@ -1,7 +1,7 @@
 import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
 import { framesOf } from './frames.ts'
-import { listSetup, rowOf, take } from './list-stream-fixture.ts'
+import { CURSOR, listSetup, NOW, rowOf, take } from './list-stream-fixture.ts'
 import { serviceAccount } from './service-account.ts'
 
 test('a caller of one namespace: asks for its executions only', async () => {
@@ -119,4 +119,32 @@ test('a principal follows fifty different lists: one more is 503, an equal one o
   expect(open.slice(50).map(({ status }) => status)).toEqual([200, 200])
   await open[0]?.body?.cancel()
   await expect.poll(async () => (await follow('?filter=workflow_name%3Dmore')).status).toBe(200)
+})
+
+test('readers of one principal that resume at the same time: four reads at a time', async () => {
+  let asked = 0
+  const held: (() => void)[] = []
+  const { follow } = await listSetup({
+    history: {
+      async listChanges({ since }) {
+        if (since) {
+          asked++
+          await new Promise<void>((resolve) => held.push(resolve))
+        }
+        return { rows: [], total: 0, cut: false, as_of: new Date(NOW) }
+      },
+    },
+  })
+  const one = framesOf(await follow())
+  await take(one, 1)
+  const readers = Array.from({ length: 12 }, () => follow('', { 'last-event-id': CURSOR }))
+  await expect.poll(() => asked).toBe(4)
+  await take(framesOf(await follow()), 1)
+  expect(asked).toBe(4)
+  while (asked < 12) {
+    held.pop()?.()
+    await new Promise(setImmediate)
+  }
+  for (const release of held) release()
+  for (const response of await Promise.all(readers)) await take(framesOf(response), 1)
 })

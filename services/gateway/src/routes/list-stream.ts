@@ -1,6 +1,8 @@
 import { z } from 'zod'
+import type { Caller } from '../access/caller.ts'
 import { type FollowedLists, TOPICS, type Topic } from '../access/followed-lists.ts'
 import { principalKey, type Quotas } from '../access/quotas.ts'
+import type { ReadTurns } from '../access/read-turns.ts'
 import { isRefusal } from '../access/stream-recheck.ts'
 import { frame } from '../domain/frames.ts'
 import { listFrames } from '../domain/list-frames.ts'
@@ -17,7 +19,7 @@ import { filterQuery, filterSearch } from './filter-search.ts'
 import { type SourceDeps, type SourceSpec, sourcesOf } from './list-sources.ts'
 import type { Search } from './search-query.ts'
 
-type Deps = SourceDeps & { listFeed: ListFeed; quotas: Quotas }
+type Deps = SourceDeps & { listFeed: ListFeed; quotas: Quotas; readTurns: ReadTurns }
 
 const readFilters = queryReader(filterQuery)
 
@@ -42,9 +44,8 @@ export const followLists = route('get', '/events/stream', {
     const { query, caller, ctx } = input
     const search = filterSearch('query', () => readFilters(query.filter.replace(/^\?/, '')))
     const release = deps.quotas.takeStream(caller)
-    const principal = caller.permissions.kind === 'all' ? undefined : principalKey(caller)
     const listsNow = () => input.resolved
-    const reader = new ListReader({ ctx, deps, search, principal, listsNow })
+    const reader = new ListReader({ ctx, deps, search, caller, listsNow })
     try {
       await reader.follow(lastEventId(ctx))
     } catch (error) {
@@ -60,7 +61,7 @@ interface ReaderOptions {
   ctx: RequestContext
   deps: Deps
   search: Search
-  principal: string | undefined
+  caller: Caller
   /** Lists that the caller may see, as of its last check. */
   listsNow: () => FollowedLists
 }
@@ -119,13 +120,16 @@ class ListReader {
   /** Returns what the reader missed while it was away. */
   async #join({ topic, key, create }: SourceSpec, cursor: number): Promise<ListUpdate | undefined> {
     const receive = (update: ListUpdate) => this.#receive(topic, update)
-    const { deps, principal } = this.#options
+    const { deps, caller } = this.#options
+    const principal = caller.permissions.kind === 'all' ? undefined : principalKey(caller)
     const { source, leave } = await deps.listFeed.join({ key, principal, create, receive })
     this.#leave.push(leave)
     if (this.#options.ctx.signal.aborted) this.leave()
     this.#cursor = source.cursor ?? this.#cursor
     if (cursor === 0) return undefined
-    return (await source.resume(cursor)) ?? LOST
+    // What a reader missed is read for it alone, and may be up to an hour of changes.
+    const resume = () => source.resume(cursor)
+    return (await deps.readTurns.run({ isExpensive: true }, caller, resume)) ?? LOST
   }
 
   #receive(topic: Topic, update: ListUpdate): void {
