@@ -190,3 +190,20 @@ test('a run of nested workflows, also in cycles: requires the permissions of eac
     'workflow:n:gone:run',
   ])
 })
+
+test('workflows that all run each other: refused after 20,000 references, and free for a caller with all permissions', async () => {
+  const nested_workflows = Array.from({ length: 1_000 }, (_, i) => ['n', `w${i}`])
+  const first = workflow('w0', { nested_workflows })
+  let asked = 0
+  const latest: FindLatest = async (_, name) => {
+    asked++
+    return workflow(name, { nested_workflows })
+  }
+  const refusal = { kind: 'invalid', message: expect.stringContaining("'n/w0' has") }
+  await expect(permissionsToRun(first, latest)).rejects.toMatchObject(refusal)
+  expect(asked).toBeLessThan(25)
+  await expect(
+    missingPermissionsToRun(onlyPermissions(['workflow:n:*']), first, latest),
+  ).rejects.toMatchObject(refusal)
+  expect(await missingPermissionsToRun(onlyPermissions(['*']), first, latest)).toEqual([])
+})

@@ -1,4 +1,5 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { invalid } from '@windlass/runtime/faults'
 import { matchesPattern } from './name-pattern.ts'
 
 /**
@@ -77,16 +78,34 @@ export const needsSeparateApprover = (workflow: Workflow, task_name: string): bo
 export type FindLatest = (namespace: string, name: string) => Promise<Workflow | undefined>
 
 /**
+ * Maximum number of permissions and of references to nested workflows that are visited for one workflow. A
+ * source of 60 KB can declare 1,000 workflows that all run each other: these have a million references.
+ */
+const MAX_VISITED = 20_000
+
+/**
  * Returns the permissions for running a workflow: to run it, those that it declares, and those of its
  * tasks; then the same for every nested workflow. For a nested workflow that does not exist yet, only the
- * permission to run it.
+ * permission to run it. Throws `invalid` if there are too many.
  */
-export async function permissionsToRun(workflow: Workflow, latest: FindLatest): Promise<string[]> {
+export async function permissionsToRun(
+  workflow: Workflow,
+  latest: FindLatest,
+  maxVisited = MAX_VISITED,
+): Promise<string[]> {
   const needed = new Set<string>()
   const seen = new Set([`${workflow.namespace}/${workflow.name}`])
+  let visited = 0
+  const count = (more: number): void => {
+    visited += more
+    if (visited > maxVisited) throw tooManyPermissions(workflow, maxVisited)
+  }
   const add = async (one: Workflow): Promise<void> => {
-    for (const permission of ownPermissionsToRun(one)) needed.add(permission)
-    for (const [namespace, name] of metadataOf(one).nested_workflows ?? []) {
+    const own = ownPermissionsToRun(one)
+    const { nested_workflows = [] } = metadataOf(one)
+    count(own.length + nested_workflows.length)
+    for (const permission of own) needed.add(permission)
+    for (const [namespace, name] of nested_workflows) {
       if (seen.has(`${namespace}/${name}`)) continue
       seen.add(`${namespace}/${name}`)
       const nested = await latest(namespace, name)
@@ -97,6 +116,11 @@ export async function permissionsToRun(workflow: Workflow, latest: FindLatest): 
   await add(workflow)
   return [...needed]
 }
+
+const tooManyPermissions = ({ namespace, name }: Workflow, most: number) =>
+  invalid(
+    `Workflow '${namespace}/${name}' has, with all workflows that it runs, more than ${most} tasks and nested runs: split it`,
+  )
 
 function ownPermissionsToRun(workflow: Workflow): string[] {
   const { namespace, name } = workflow
@@ -116,7 +140,7 @@ export async function missingPermissionsToRun(
   workflow: Workflow,
   latest: FindLatest,
 ): Promise<string[]> {
-  if (permissions.kind === 'all') return []
+  if (permissions.kind === 'all' || permissions.granted.includes('*')) return []
   const needed = await permissionsToRun(workflow, latest)
   return needed.filter((one) => !covers(permissions, one))
 }

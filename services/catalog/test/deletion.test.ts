@@ -1,3 +1,4 @@
+import { ALL_WORKFLOWS } from '@windlass/domain/list-workflows'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { setup, sourceOf, uploadOf } from './catalog-fixture.ts'
@@ -56,7 +57,9 @@ test('all versions deleted: the workflow is not found', async () => {
   await expect(client.resolve({ ...name, version: 0 })).rejects.toMatchObject(gone)
   await expect(client.listVersions(name)).rejects.toMatchObject(gone)
   await expect(client.delete({ ...name, version: 0 })).rejects.toMatchObject(gone)
-  expect(await client.list({ namespace: name.namespace })).toEqual({ workflows: [] })
+  expect(await client.list({ ...ALL_WORKFLOWS, namespace: name.namespace })).toEqual({
+    workflows: [],
+  })
 })
 
 test('delete of an unknown version: not found, no event', async () => {

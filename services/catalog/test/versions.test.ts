@@ -1,3 +1,4 @@
+import { ALL_WORKFLOWS, readWorkflows } from '@windlass/domain/list-workflows'
 import { readGeneration } from '@windlass/runtime/cache-generation'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { openRedis, redisReady } from '@windlass/runtime/redis/redis'
@@ -117,9 +118,12 @@ test('lists: the latest version of each workflow, by namespace and name', async 
     [namespace, 'b', 2],
     [namespace, 'é', 1],
   ]
-  expect(rows(await client.list({ namespace }))).toEqual(ours)
-  expect(rows(await client.list({ namespace: '' }))).toEqual([...ours, [`${namespace}b`, 'z', 1]])
-  expect(rows(await client.list({ namespace: 'none' }))).toEqual([])
+  expect(rows(await client.list({ ...ALL_WORKFLOWS, namespace }))).toEqual(ours)
+  expect(rows(await client.list({ ...ALL_WORKFLOWS, namespace: '' }))).toEqual([
+    ...ours,
+    [`${namespace}b`, 'z', 1],
+  ])
+  expect(rows(await client.list({ ...ALL_WORKFLOWS, namespace: 'none' }))).toEqual([])
   const versions = await client.listVersions({ namespace, name: 'b' })
   expect(versions.workflows.map(({ version }) => version)).toEqual([2, 1])
   await expect(client.listVersions({ namespace, name: 'x' })).rejects.toMatchObject({
@@ -162,4 +166,36 @@ test('upload without Redis: committed but unavailable, a loop invalidates the ca
   const pending = () => db.rows(sql`select 1 from pending_epochs`)
   await expect.poll(pending).toEqual([])
   expect(await readGeneration(redis, 'catalog')).not.toBe(before)
+})
+
+test('lists of names, of workflows that declare a mebibyte: as long as their names', async () => {
+  const { client, db, namespace } = await setup()
+  await client.register(uploadOf(sourceOf(namespace, 'a', 'b')))
+  await db.run(sql`
+    update versions
+       set metadata = json_build_object('note', repeat('x', 1048576)),
+           imports = json_build_array(repeat('y', 1048576))`)
+  const { workflows } = await client.list({ ...ALL_WORKFLOWS, names_only: true })
+  expect(workflows.map(({ name, version }) => [name, version])).toEqual([
+    ['a', 1],
+    ['b', 1],
+  ])
+  expect(JSON.stringify(workflows).length).toBeLessThan(2_000)
+})
+
+test('more workflows than one page has, some deleted: each is read once, in small answers', async () => {
+  const { client, namespace } = await setup()
+  const names = Array.from({ length: 120 }, (_, i) => `w${String(i).padStart(3, '0')}`)
+  await client.register(uploadOf(sourceOf(namespace, ...names)))
+  await client.delete({ namespace, name: 'w049', version: 0 })
+  const sizes: number[] = []
+  const read: string[] = []
+  const list = async (request: Parameters<typeof client.list>[0]) => {
+    const answer = await client.list(request)
+    sizes.push(answer.workflows.length)
+    return answer
+  }
+  for await (const { name } of readWorkflows(list)) read.push(name)
+  expect(read).toEqual(names.filter((name) => name !== 'w049'))
+  expect(sizes).toEqual([50, 50, 19])
 })

@@ -26,7 +26,7 @@ const CATALOG = [
   workflow({ namespace: 'team', name: 'full', metadata_json: JSON.stringify(metadata) }),
 ]
 
-async function setup(enabled = true) {
+async function setup({ enabled = true, workflows = CATALOG } = {}) {
   const principal = serviceAccount({ roles: ['z', 'a'] })
   const { json, call } = await startGateway(
     {
@@ -39,9 +39,9 @@ async function setup(enabled = true) {
         },
       },
       catalog: {
-        list: async () => ({ workflows: CATALOG }),
+        list: async () => ({ workflows }),
         async resolve({ namespace, name }) {
-          const found = CATALOG.find((row) => row.namespace === namespace && row.name === name)
+          const found = workflows.find((row) => row.namespace === namespace && row.name === name)
           if (!found) throw new Fault('not_found', 'no such workflow')
           return found
         },
@@ -114,9 +114,22 @@ test('POST /auth/test-token eleven times in a minute: the last gets 429', async 
 })
 
 test('authentication off: any token is valid and anonymous', async () => {
-  const { testToken } = await setup(false)
+  const { testToken } = await setup({ enabled: false })
   expect(await testToken({ token: 'whatever' })).toEqual([
     200,
     { valid: true, subject: 'anonymous', roles: [], permissions: [] },
   ])
+})
+
+test('GET /auth/permissions with workflows that all run each other: they are left out, and one is refused', async () => {
+  const nested_workflows = Array.from({ length: 300 }, (_, i) => ['team', `w${i}`])
+  const metadata_json = JSON.stringify({ nested_workflows })
+  const together = nested_workflows.map(([namespace, name]) =>
+    workflow({ namespace: namespace as string, name: name as string, metadata_json }),
+  )
+  const { getPermissions } = await setup({ workflows: [...CATALOG, ...together] })
+  expect(await getPermissions()).toEqual([200, { 'default/plain': PLAIN, 'team/full': FULL }])
+  const [status, body] = await getPermissions('?workflow=team/w7')
+  expect(status).toBe(400)
+  expect(body).toEqual({ detail: expect.stringContaining("'team/w7' has") })
 })

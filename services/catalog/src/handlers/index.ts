@@ -77,7 +77,7 @@ export function createHandlers(deps: HandlerDeps): Handlers<typeof CatalogServic
       return workflow
     },
 
-    list: async ({ namespace }) => ({ workflows: await versions.listLatest(db, namespace) }),
+    list: async (request) => ({ workflows: await versions.listLatest(db, request) }),
 
     async listVersions(request) {
       const name = toExactName(request)

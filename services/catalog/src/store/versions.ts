@@ -1,4 +1,4 @@
-import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import type { ListRequest, Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Requirement } from '@windlass/proto/windlass/matching/v1/matching'
 import {
   type DeclaredWorkflow,
@@ -43,6 +43,10 @@ interface Row {
 const listed = sql`
   v.id, v.namespace, v.name, v.version, v.imports, v.metadata, v.requests, v.affinity,
   v.requirement, v.created_at, v.created_by, v.created_by_issuer`
+/** The same with nothing that a source declares. */
+const named = sql`
+  v.id, v.namespace, v.name, v.version, '[]' as imports, '{}' as metadata, '' as requests, '' as affinity,
+  '{"packages": [], "affinity": {}, "runner": ""}' as requirement, v.created_at, v.created_by, v.created_by_issuer`
 const whole = sql`${listed}, v.input_schema`
 
 /** Inserts the versions of one upload; returns their common time. */
@@ -96,17 +100,22 @@ export async function findById(db: Queries, id: string): Promise<Workflow | unde
 }
 
 /** Lists the latest version of each workflow of a namespace, or of all with ''. */
-export async function listLatest(db: Queries, namespace: string): Promise<Workflow[]> {
+export async function listLatest(
+  db: Queries,
+  { namespace, names_only, limit, after_namespace, after_name }: ListRequest,
+): Promise<Workflow[]> {
   const rows = await db.rows<Row>(sql`
-    select ${listed}
+    select ${names_only ? named : listed}
       from names n
       join lateral (
         select * from versions
          where namespace = n.namespace and name = n.name and deleted_at is null
          order by version desc
          limit 1) v on true
-     where ${namespace} = '' or n.namespace = ${namespace}
-     order by n.namespace, n.name`)
+     where (${namespace} = '' or n.namespace = ${namespace})
+       and (n.namespace, n.name) > (${after_namespace}, ${after_name})
+     order by n.namespace, n.name
+     limit ${limit > 0 ? limit : null}::bigint`)
   return rows.map(toWorkflow)
 }
 

@@ -55,13 +55,17 @@ export function schedulesIn(granted: readonly string[]): string[] {
 }
 
 /** True for permissions to read a workflow, to run it and to read the secrets that it declares. */
-export async function permissionsFor(workflow: Workflow, latest: FindLatest): Promise<string[]> {
+export async function permissionsFor(
+  workflow: Workflow,
+  latest: FindLatest,
+  maxVisited?: number,
+): Promise<string[]> {
   const { namespace, name } = workflow
   const secrets = metadataOf(workflow).secret_requests ?? []
   return [
     ...new Set([
       `workflow:${namespace}:${name}:read`,
-      ...(await permissionsToRun(workflow, latest)),
+      ...(await permissionsToRun(workflow, latest, maxVisited)),
       ...(secrets.length > 0 ? ['admin:secrets:read'] : []),
     ]),
   ]

@@ -1,5 +1,6 @@
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
+import { readWorkflows } from '@windlass/domain/list-workflows'
 import { namespaceOf, splitWorkflowRef, workflowNameOf } from '@windlass/domain/names'
-import type { FindLatest } from '@windlass/domain/permissions'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { exactClientAddress } from '@windlass/runtime/http/client-address'
@@ -24,7 +25,9 @@ export interface Deps {
 const Permissions = z.array(z.string())
 
 export const getPermissions = route('get', '/auth/permissions', {
-  summary: 'List the permissions to read and run one workflow, or all by namespace/name',
+  summary:
+    'List the permissions to read and run one workflow, or all by namespace/name, without those that require thousands',
+  isExpensive: true,
   access: 'authenticated',
   query: { workflow: z.string().optional() },
   returns: z.union([Permissions, z.record(z.string(), Permissions)]),
@@ -33,16 +36,36 @@ export const getPermissions = route('get', '/auth/permissions', {
       const { namespace, name } = refOf(query.workflow)
       return permissionsFor(await deps.resolveWorkflow(namespace, name, 0), findLatestOf(deps))
     }
-    const { workflows } = await deps.catalog.list({ namespace: '' })
-    const byName = new Map(workflows.map((one) => [`${one.namespace}/${one.name}`, one]))
-    const latest: FindLatest = async (namespace, name) => byName.get(`${namespace}/${name}`)
-    const entries = [...byName].map(async ([name, one]) => [
-      name,
-      await permissionsFor(one, latest),
-    ])
-    return Object.fromEntries(await Promise.all(entries))
+    const listed: Record<string, string[]> = {}
+    let total = 0
+    for await (const one of readWorkflows((request) => deps.catalog.list(request))) {
+      const permissions = await permissionsFor(one, findLatestOf(deps), MAX_VISITED).catch(
+        undefinedIfTooMany,
+      )
+      if (permissions) listed[`${one.namespace}/${one.name}`] = permissions
+      total += permissions?.join().length ?? 0
+      if (total > MAX_CHARS) throw unprocessable(TOO_MANY)
+      // Any caller may ask for what all tenants declare, so other requests are answered in between.
+      await yieldToOthers()
+    }
+    return listed
   },
 })
+
+/** Like the limit for a run, but lower: a workflow beyond it is left out of the list of all. */
+const MAX_VISITED = 2_000
+/** Maximum size of the list of all. */
+const MAX_CHARS = 16 * 1_048_576
+
+const TOO_MANY = {
+  loc: ['query', 'workflow'],
+  msg: 'all workflows together require too many permissions to list: ask for one',
+  type: 'missing',
+}
+
+function undefinedIfTooMany(error: unknown): undefined {
+  if (!(error instanceof Fault && error.kind === 'invalid')) throw error
+}
 
 function refOf(ref: string) {
   const parts = splitWorkflowRef(ref)

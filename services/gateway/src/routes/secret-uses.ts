@@ -1,4 +1,5 @@
 import { objects } from '@windlass/domain/audit'
+import { readWorkflows } from '@windlass/domain/list-workflows'
 import { z } from 'zod'
 import { hasPermission } from '../access/caller.ts'
 import type { Clients } from '../clients/connect.ts'
@@ -30,21 +31,28 @@ export const getSecretUses = route('get', '/admin/secrets/{name}/uses', {
     .meta({ id: 'SecretUses' }),
   async handle({ params: { name }, caller }, deps: Deps) {
     const mayReadAudit = hasPermission(caller, 'admin:audit:read')
-    const [{ workflows: all }, uses] = await Promise.all([
-      deps.catalog.list({ namespace: '' }),
+    const [declaring, uses] = await Promise.all([
+      listDeclaring(deps, name),
       mayReadAudit ? lastUses(deps, name) : 'null',
     ])
-    const declaring = all.filter(({ metadata_json }) => declaredSecrets(metadata_json).has(name))
     const workflows = declaring
       .filter((one) => hasPermission(caller, `workflow:${one.namespace}:${one.name}:read`))
       .slice(0, MAX_WORKFLOWS)
-      .map((one) => ({ namespace: one.namespace, name: one.name, version: one.version }))
     const others = declaring.length - workflows.length
     return new JsonText(
       `{"workflows":${JSON.stringify(workflows)},"others":${others},"last_uses":${uses}}`,
     )
   },
 })
+
+async function listDeclaring({ catalog }: Deps, secret: string) {
+  const declaring = []
+  for await (const one of readWorkflows((request) => catalog.list(request))) {
+    const { namespace, name, version, metadata_json } = one
+    if (declaredSecrets(metadata_json).has(secret)) declaring.push({ namespace, name, version })
+  }
+  return declaring
+}
 
 /** Last uses as JSON text, whose details are as they were hashed. */
 async function lastUses({ audit }: Deps, name: string): Promise<string> {

@@ -1,4 +1,5 @@
 import { objects } from '@windlass/domain/audit'
+import { ALL_WORKFLOWS } from '@windlass/domain/list-workflows'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { z } from 'zod'
 import { onBehalfOf } from '../access/caller.ts'
@@ -135,7 +136,7 @@ export const listWorkflows = route('get', '/workflows', {
   query: { namespace: text(255).default('') },
   returns: z.array(Row),
   async handle({ query, resolved: mayRead }, { catalog }: Deps) {
-    const { workflows } = await catalog.list(query)
+    const { workflows } = await catalog.list({ ...ALL_WORKFLOWS, ...query, names_only: true })
     return workflows.filter(mayRead).map(rowOf)
   },
 })
@@ -145,7 +146,7 @@ export const listNamespaces = route('get', '/namespaces', {
   access: 'sees readable',
   returns: z.array(z.object({ namespace: z.string(), workflow_count: z.int() })),
   async handle({ resolved: mayRead }, { catalog }: Deps) {
-    const { workflows } = await catalog.list({ namespace: '' })
+    const { workflows } = await catalog.list({ ...ALL_WORKFLOWS, names_only: true })
     const counts = new Map<string, number>()
     for (const { namespace } of workflows.filter(mayRead))
       counts.set(namespace, (counts.get(namespace) ?? 0) + 1)

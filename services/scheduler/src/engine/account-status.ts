@@ -50,12 +50,18 @@ export async function describeRefusal(
   if (is_anonymous) return `not allowed: ${CHOSEN_ANONYMOUSLY}`
   if (!account?.principal) return `not allowed: '${run_as}' does not exist`
   if (!account.principal.enabled) return `not allowed: '${run_as}' is disabled`
-  const missing = await missingPermissionsToRun(
-    onlyPermissions(account.permissions),
-    workflow,
-    latest,
+  const permissions = onlyPermissions(account.permissions)
+  const missing = await missingPermissionsToRun(permissions, workflow, latest).catch(
+    reasonIfTooMany,
   )
+  if (typeof missing === 'string') return `not allowed: ${missing}`
   if (missing.length === 0) return undefined
   const needs = missing.map((permission) => `'${permission}'`).join(', ')
   return `not allowed: '${run_as}' may not run ${workflow_namespace}/${workflow_name}: requires ${needs}`
+}
+
+/** Returns the message for a workflow that requires too many permissions to check them. */
+function reasonIfTooMany(error: unknown): string {
+  if (error instanceof Fault && error.kind === 'invalid') return error.message
+  throw error
 }

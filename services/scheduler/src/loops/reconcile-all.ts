@@ -1,3 +1,4 @@
+import { ALL_WORKFLOWS } from '@windlass/domain/list-workflows'
 import type { SchedulerDeps } from '../engine/deps.ts'
 import { reconcile } from '../engine/reconcile.ts'
 import * as declarations from '../store/declarations.ts'
@@ -9,7 +10,10 @@ const LIST_MS = 10_000
  * was lost.
  */
 export async function reconcileAll(deps: SchedulerDeps): Promise<void> {
-  const { workflows } = await deps.catalog.list({ namespace: '' }, { timeoutMs: LIST_MS })
+  const { workflows } = await deps.catalog.list(
+    { ...ALL_WORKFLOWS, names_only: true },
+    { timeoutMs: LIST_MS },
+  )
   const unseen = new Map((await declarations.listSeen(deps.db)).map((seen) => [keyOf(seen), seen]))
   for (const { namespace: workflow_namespace, name: workflow_name, id } of workflows) {
     const workflow = { workflow_namespace, workflow_name }

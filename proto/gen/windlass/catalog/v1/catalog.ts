@@ -70,6 +70,12 @@ export interface GetByIdRequest {
 export interface ListRequest {
   /** Empty: all. */
   namespace: string;
+  /** True: ids, names and versions only. What workflows declare may be hundreds of megabytes together. */
+  names_only: boolean;
+  /** Page: up to `limit` workflows behind this one, in the order of namespace and name; 0: all. */
+  limit: number;
+  after_namespace: string;
+  after_name: string;
 }
 
 export interface ListVersionsRequest {
@@ -656,13 +662,25 @@ export const GetByIdRequest: MessageFns<GetByIdRequest> = {
 };
 
 function createBaseListRequest(): ListRequest {
-  return { namespace: "" };
+  return { namespace: "", names_only: false, limit: 0, after_namespace: "", after_name: "" };
 }
 
 export const ListRequest: MessageFns<ListRequest> = {
   encode(message: ListRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.namespace !== "") {
       writer.uint32(10).string(message.namespace);
+    }
+    if (message.names_only !== false) {
+      writer.uint32(16).bool(message.names_only);
+    }
+    if (message.limit !== 0) {
+      writer.uint32(24).int32(message.limit);
+    }
+    if (message.after_namespace !== "") {
+      writer.uint32(34).string(message.after_namespace);
+    }
+    if (message.after_name !== "") {
+      writer.uint32(42).string(message.after_name);
     }
     return writer;
   },
@@ -686,6 +704,38 @@ export const ListRequest: MessageFns<ListRequest> = {
             }
 
             message.namespace = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.names_only = reader.bool();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.limit = reader.int32();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.after_namespace = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.after_name = reader.string();
             continue;
           }
         }
