@@ -149,3 +149,30 @@ test('T2, T3: pause between taking and starting a tick: the tick is skipped with
   ])
   expect(executions.submitted).toEqual([])
 })
+
+test("T1: the database's clock was set back and a schedule resumed: no tick repeats, and none is blocked", async () => {
+  const { db, replica, executions } = await schedulerFixture()
+  const client = await replica()
+  const repeated = await client.create(request({ config: everySeconds(60) }))
+  await makeOverdue(db, repeated, 1, 60)
+  await eventually(() => executions.created.size).toBe(1)
+  await eventually(() =>
+    db.rows(sql`select from schedule_ticks where status = 'started'`),
+  ).toHaveLength(1)
+  // As a resume sets it with such a clock: at a tick that has fired.
+  const backTo = sql`select nominal_at from schedule_ticks where schedule_id = ${repeated.id}`
+  const other = await client.create(request())
+  await db.run(sql`update schedules set next_run_at = (${backTo}) where id = ${repeated.id}`)
+  await makeOverdue(db, other, 1, 3_600)
+
+  await eventually(() => executions.created.size).toBe(2)
+  const [row] = await db.rows(sql`
+    select pending, next_run_at > now() as is_ahead, tick_count::int as n from schedules where id = ${repeated.id}`)
+  expect(row).toEqual({ pending: false, is_ahead: true, n: 1 })
+
+  // The same for the ticks of a pause.
+  await client.pause({ ref: repeated.id })
+  await db.run(sql`update schedules set next_run_at = (${backTo}) where id = ${repeated.id}`)
+  expect(await client.resume({ ref: repeated.id })).toMatchObject({ status: 'active' })
+  expect((await client.history(historyPage(repeated.id))).total).toBe(1)
+})

@@ -48,6 +48,6 @@ async function skipDue(tx: Tx, row: ScheduleRow, now: Date): Promise<void> {
   const span = ticksBefore(toAnchoredRecurrence(row), row.next_run_at, new Date(now.getTime() + 1))
   if (!span) return
   const reason = row.status === 'paused' ? PAUSED : 'the schedule was changed'
-  await ticks.insertSkipped(tx, [{ schedule_id: row.id, ...span, reason }])
-  await due.countTick(tx, row.id)
+  const recorded = await ticks.insertSkipped(tx, [{ schedule_id: row.id, ...span, reason }])
+  if (recorded.length > 0) await due.countTick(tx, row.id)
 }

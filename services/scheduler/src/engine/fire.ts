@@ -41,7 +41,8 @@
  *
  * Clocks. Only the database's clock decides what is due; all times are stored in UTC. Timers of this
  * process only bound the delay (loops/tick.ts). If the database's clock is set back, no tick repeats:
- * `next_run_at` has advanced, and the primary key rejects the nominal time.
+ * `next_run_at` has advanced. A change or a resume then sets it back too; the primary key still admits no second
+ * row, and a tick that has one is passed over.
  *
  * Misfires. After an outage the newest due tick fires if it is inside the catch-up window (1 h), and
  * all earlier ones become one history entry (`missed: ...`). `planMisfires` takes constant time: it
@@ -96,30 +97,35 @@ export async function fire({ db, catchupMs }: SchedulerDeps): Promise<ticks.Firi
     const skipped: ticks.SkippedRange[] = []
     const now = taken[0]?.now
     if (!now) return { firings, skipped, now }
-    const next_runs: due.NextRun[] = []
+    const next = new Map<string, Date | undefined>()
     for (const schedule of taken) {
       const { schedule_id } = schedule
       const { reason, ...plan } = planDue(schedule, catchupMs)
       if (plan.fire) firings.push(toFiring(schedule, plan.fire, submit_before_ms))
       if (plan.skipped) skipped.push({ schedule_id, ...plan.skipped, reason })
-      const rows = [plan.fire, plan.skipped].filter(Boolean).length
-      next_runs.push({
-        schedule_id,
-        next_run_at: plan.next,
-        is_pending: !!plan.fire,
-        new_ticks: rows,
-      })
+      next.set(schedule_id, plan.next)
     }
-    await Promise.all([
-      due.advance(tx, next_runs),
+    const [fired, recorded] = await Promise.all([
       ticks.insertFirings(tx, firings, LEASE_MS),
       ticks.insertSkipped(tx, skipped),
     ])
-    return { firings, skipped, now }
+    const isFired = setOf(fired)
+    const isRecorded = setOf(recorded)
+    const moves = [...next].map(([schedule_id, next_run_at]) => ({
+      schedule_id,
+      next_run_at,
+      is_pending: isFired.has(schedule_id),
+      new_ticks: Number(isFired.has(schedule_id)) + Number(isRecorded.has(schedule_id)),
+    }))
+    await due.advance(tx, moves)
+    return { firings: firings.filter(({ schedule_id }) => isFired.has(schedule_id)), skipped, now }
   })
   measure(firings, skipped, now)
   return firings
 }
+
+const setOf = (rows: readonly { schedule_id: string }[]) =>
+  new Set(rows.map(({ schedule_id }) => schedule_id))
 
 function measure(firings: ticks.Firing[], skipped: ticks.SkippedRange[], now?: Date): void {
   for (const { nominal_at } of firings)

@@ -63,24 +63,33 @@ const LAST_CHECK_SECONDS = 3_600
 /** Interval of checks of the first queued tick, in case the event of the earlier execution was lost. */
 const QUEUE_CHECK_SECONDS = 5
 
-/** Inserts firings. The primary key, schedule and nominal time, rejects a second firing of a tick. */
-export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number) =>
-  tx.run(sql`
+/** Schedules of rows that were inserted. */
+type Inserted = Promise<{ schedule_id: string }[]>
+
+/**
+ * Inserts firings. The primary key, schedule and nominal time, admits no second firing of a tick: a tick that has a
+ * row, because the database's clock was set back, is left out.
+ */
+export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number): Inserted =>
+  tx.rows(sql`
     insert into schedule_ticks (schedule_id, nominal_at, status, execution_id, retry_at)
     select f.*, now() + ${leaseMs}::float8 * interval '1 ms'
       from (select unnest(${firings.map((firing) => firing.schedule_id)}::uuid[]),
                    unnest(${firings.map((firing) => firing.nominal_at)}::timestamptz[]),
                    'pending',
-                   unnest(${firings.map((firing) => firing.execution_id)}::uuid[])) as f`)
+                   unnest(${firings.map((firing) => firing.execution_id)}::uuid[])) as f
+    on conflict do nothing returning schedule_id`)
 
-export const insertSkipped = (tx: Tx, skipped: SkippedRange[]) =>
-  tx.run(sql`
+/** Records skipped ticks; a range whose last tick has a row is left out. */
+export const insertSkipped = (tx: Tx, skipped: SkippedRange[]): Inserted =>
+  tx.rows(sql`
     insert into schedule_ticks (schedule_id, nominal_at, status, skipped_from, error)
     select s.schedule_id, s.last, 'skipped', s.first, s.reason
       from unnest(${skipped.map((span) => span.schedule_id)}::uuid[],
                   ${skipped.map((span) => span.first)}::timestamptz[],
                   ${skipped.map((span) => span.last)}::timestamptz[],
-                  ${skipped.map((span) => span.reason)}::text[]) as s (schedule_id, first, last, reason)`)
+                  ${skipped.map((span) => span.reason)}::text[]) as s (schedule_id, first, last, reason)
+    on conflict do nothing returning schedule_id`)
 
 export interface UnacknowledgedTick extends Omit<Firing, 'submit_before_ms'> {
   age_ms: number
