@@ -44,6 +44,8 @@ export class FakeExecutions {
   isDown = false
   /** Set to hold back the answers of leases until the promise resolves. */
   leaseDelay: Promise<unknown> | undefined
+  /** Milliseconds within which the first checkpoint claims a lease from the queue; undefined: it has to be claimed. */
+  claimMs: number | undefined
   inFlight = 0
   maxInFlight = 0
 
@@ -202,7 +204,13 @@ export class FakeExecutions {
       const { worker_name } = offer
       const execution = { ...entry.execution, worker_name, claim_generation: 1 }
       this.held.set(worker_name, [...(this.held.get(worker_name) ?? []), execution])
-      leases.push({ execution, log: [], resumed: false, execution_token: '' })
+      leases.push({
+        execution,
+        log: [],
+        resumed: false,
+        execution_token: '',
+        claim_ms: this.claimMs,
+      })
     }
     const loads = request.offers.map(({ worker_name }) => ({
       worker_name,

@@ -16,6 +16,8 @@ import { traceDispatch } from './trace-dispatch.ts'
 import type { WorkflowCache } from './workflow-cache.ts'
 
 const MAX_IN_FLIGHT = 1_024
+/** A frame that is written this long after its lease was read has to be claimed. */
+const LATE_MS = 1_000
 
 interface DeliveryDeps {
   executions: Pick<RpcClient<ExecutionsService>, 'submit'>
@@ -32,8 +34,9 @@ interface DeliveryDeps {
  * or is behind a gateway that hangs. If writing its frame or releasing it fails, it returns to the queue at
  * the claim deadline (`claim_timeout`).
  *
- * Leases that were read after this process had not run for a while may have been taken back, because no
- * receipt came for them: their workers have to claim, so that no task runs twice.
+ * A lease that is late may have been taken back, and its execution given to another worker: because no receipt came
+ * for it while this process did not run, or because its deadline passed while a service did not answer. Workers
+ * have to claim such a lease, so that no task runs twice.
  */
 export class WorkDelivery {
   readonly #executions: DeliveryDeps['executions']
@@ -67,12 +70,15 @@ export class WorkDelivery {
     return this.#leases < MAX_IN_FLIGHT
   }
 
-  /** Starts to deliver leases; failures are logged, and the claim deadline returns the work. */
-  send(leases: readonly Lease[]): void {
-    const sent = this.#stalls.mayBeLate ? leases.map(withoutClaim) : leases
-    for (const batch of groupByWorkflow(sent)) {
+  /**
+   * Starts to deliver leases; failures are logged, and the claim deadline returns the work. `isLate`: they may have
+   * been committed a while ago.
+   */
+  send(leases: readonly Lease[], { isLate = false } = {}): void {
+    const lateFromMs = isLate || this.#stalls.mayBeLate ? 0 : performance.now() + LATE_MS
+    for (const batch of groupByWorkflow(leases)) {
       this.#leases += batch.leases.length
-      const delivery = this.#deliver(batch).finally(() => {
+      const delivery = this.#deliver(batch, lateFromMs).finally(() => {
         this.#leases -= batch.leases.length
         this.#inFlight.delete(delivery)
       })
@@ -99,20 +105,23 @@ export class WorkDelivery {
     this.#extensions.stop()
   }
 
-  async #deliver({ worker_name, workflow_id, leases }: Batch): Promise<void> {
+  /** `lateFromMs`: time from which a frame has to be claimed. */
+  async #deliver({ worker_name, workflow_id, leases }: Batch, lateFromMs: number): Promise<void> {
     try {
       const part = await this.#workflows.get(workflow_id)
+      const claimable = this.#isLate(lateFromMs) ? leases.map(withoutClaim) : leases
       const worker = this.#workers.get(worker_name)
       const frames: string[] = []
       const sent: Execution[] = []
       const undeliverable: Execution[] = []
       // Another frame would close the stream while a large one is being read.
       const isFull = worker?.stream.isFull === true
-      for (const lease of leases) {
+      const canReceive = worker?.isHealthy && !worker.isGatewayHung && !isFull
+      for (const lease of claimable) {
         const { worker_session } = lease.execution
         // The name may belong to another process by now; the lease is for the earlier session.
         const isCurrent = worker_session === '' || worker_session === worker?.session_id
-        if (isCurrent && worker?.isHealthy && !worker.isGatewayHung && !isFull) {
+        if (isCurrent && canReceive) {
           const { traceparent, end } = traceDispatch(lease)
           const form = worker.workflowForm(workflow_id, part.workflow.length)
           frames.push(dispatchFrame(lease, part, { form, traceparent }))
@@ -135,6 +144,11 @@ export class WorkDelivery {
     }
   }
 
+  /** This process may have stopped, or the source may have come late, since the leases were read. */
+  #isLate(lateFromMs: number): boolean {
+    return this.#stalls.mayBeLate || performance.now() >= lateFromMs
+  }
+
   async #release(leases: readonly LeaseId[], reason: string): Promise<void> {
     const commands = leases.map(
       ({ execution_id, worker_name, worker_session: session_id, claim_generation }) => ({
@@ -153,9 +167,9 @@ export class WorkDelivery {
   }
 }
 
-const withoutClaim = (lease: Lease): Lease => ({ ...lease, claim_ms: undefined })
-
 type Leased = Lease & { execution: Execution }
+
+const withoutClaim = (lease: Leased): Leased => ({ ...lease, claim_ms: undefined })
 
 /** Leases of one workflow for one worker: no delivery waits for the source of another workflow. */
 interface Batch {

@@ -11,6 +11,8 @@ import type { WorkDelivery } from '../engine/work-delivery.ts'
 const WAIT_MS = 5_000
 /** Time allowed for the answer after the wait has ended. */
 const REPLY_GRACE_MS = 5_000
+/** An answer that comes this long after the wait has ended was held up: its leases may end soon. */
+const LATE_MS = 1_000
 const PAUSE_MS = 1_000
 /**
  * Number of long polls. While one has been answered and the next is on its way, work is created too: with one poll
@@ -55,7 +57,8 @@ export function createAwaitWorkLoop(deps: AwaitWorkDeps): AwaitWorkLoop {
     )
     for (const { execution } of leases)
       workers.get(execution?.worker_name ?? '')?.load.addAssigned(started_ms)
-    delivery.send(leases)
+    const waitedMs = performance.now() - started_ms
+    delivery.send(leases, { isLate: waitedMs > WAIT_MS + LATE_MS })
     return true
   }
 

@@ -132,7 +132,7 @@ async function requestLeases(
   if (result) return result
   log.warn('lease not answered in time; requesting another')
   const delivered = answer
-    .then(() => delivery.send(result?.leases ?? []))
+    .then(() => delivery.send(result?.leases ?? [], { isLate: true }))
     .catch((error: unknown) => log.warn({ err: error }, 'failed to lease work'))
     .finally(() => late.delete(delivered))
   late.add(delivered)
