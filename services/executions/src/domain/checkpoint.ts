@@ -57,6 +57,8 @@ export function checkpoint(
   const moved = { ...execution, state }
   if (NON_TERMINAL.has(trigger)) rejectTerminalEvents(report)
   if (trigger !== 'work') return finish(moved, { ...report, events }, trigger)
+  if (state === 'CANCELLING' && isDelivered(execution))
+    return startCancel(withProgress(execution, events), events, limits)
   if (state === execution.state && events.length === 0) return { next: execution, events }
   const deadlineMs = state === 'CANCELLING' ? 'kept' : undefined
   return { next: withProgress(moved, events), events, deadlineMs }
@@ -78,6 +80,16 @@ function claimAndCheckpoint(
   const outcome = checkpoint(claimed.next, report, isKnown, limits)
   return { ...outcome, events: [...claimed.events, ...outcome.events] }
 }
+
+/**
+ * The first checkpoint after the cancel of a lease that it may claim: its worker runs the execution, and gets the
+ * time that any other has for a cancel. Until then the claim deadline counts.
+ */
+const startCancel = (execution: Execution, events: PendingEvent[], limits: Limits): Outcome => ({
+  next: { ...execution, delivered_generation: undefined },
+  events,
+  deadlineMs: limits.cancelMs,
+})
 
 const NON_TERMINAL = new Set<Trigger>(['work', 'pause'])
 

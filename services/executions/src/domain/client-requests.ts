@@ -21,8 +21,8 @@ export interface Resume {
 /**
  * Cancels an execution. An unclaimed one becomes CANCELLED at once, with a new fencing token, so that a
  * frame on its way cannot be claimed. A claimed one is CANCELLING until its worker confirms, for at most
- * `cancelMs`. One whose lease the first checkpoint may claim is CANCELLING until the claim deadline. A
- * repeated cancel changes nothing.
+ * `cancelMs`. One whose lease the first checkpoint may claim is CANCELLING until the claim deadline or,
+ * if its worker sends a checkpoint, until `cancelMs` after that. A repeated cancel changes nothing.
  */
 export function cancel(execution: Execution, limits: Limits, event_id?: string): Outcome {
   const mayHaveBegun = isUnclaimed(execution) && isDelivered(execution)
@@ -30,7 +30,9 @@ export function cancel(execution: Execution, limits: Limits, event_id?: string):
   if (execution.state === 'CANCELLING') return { next: execution, events: [] }
   const events: PendingEvent[] = [{ ...workflowEvent(execution, 'WORKFLOW_CANCELLING'), event_id }]
   const deadlineMs = mayHaveBegun ? 'kept' : limits.cancelMs
-  if (!isTerminal(state)) return { next: { ...execution, state }, events, deadlineMs }
+  const delivered_generation = mayHaveBegun ? execution.delivered_generation : undefined
+  if (!isTerminal(state))
+    return { next: { ...execution, state, delivered_generation }, events, deadlineMs }
   events.push(workflowEvent(execution, 'WORKFLOW_CANCELLED'))
   return {
     next: {

@@ -134,6 +134,23 @@ test('a cancel of a delivered lease: CANCELLING until the claim deadline, as its
   expect(apply(next, report('CANCELLED', 1, [])).next.state).toBe('CANCELLED')
 })
 
+test('a cancel of a delivered lease whose worker sends checkpoints: the first one starts cancel_timeout', () => {
+  const cancelling = apply(delivered, { kind: 'cancel' }).next
+  const first = apply(cancelling, report('RUNNING', 1))
+  expect([first.next.state, first.deadlineMs]).toEqual(['CANCELLING', limits.cancelMs])
+  expect(first.events).toEqual([STARTED])
+  const second = apply(first.next, report('RUNNING', 1, [{ ...STARTED, event_id: 'e2' }]))
+  expect([second.next.state, second.deadlineMs]).toEqual(['CANCELLING', 'kept'])
+})
+
+test('a cancel after the first checkpoint: later checkpoints do not extend cancel_timeout', () => {
+  const running = apply(delivered, report('RUNNING', 1)).next
+  const cancelling = apply(running, { kind: 'cancel' })
+  expect(cancelling.deadlineMs).toBe(limits.cancelMs)
+  const later = apply(cancelling.next, report('RUNNING', 1, [{ ...STARTED, event_id: 'e2' }]))
+  expect(later.deadlineMs).toBe('kept')
+})
+
 test('a cancel of a lease that has to be claimed: CANCELLED at once', () => {
   expect(apply(leased, { kind: 'cancel' }).next.state).toBe('CANCELLED')
 })
