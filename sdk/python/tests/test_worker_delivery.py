@@ -58,7 +58,8 @@ async def test_registration_announces_claim_by_delivery_and_kept_workflows(
     server: FakeServer, workers: Workers
 ) -> None:
     await workers.start()
-    assert server.registrations[0]["features"] == ["claim_by_delivery", "keep_workflows"]
+    features = ["claim_by_delivery", "keep_workflows", "continue_cancelled"]
+    assert server.registrations[0]["features"] == features
 
 
 async def test_kept_workflow_runs_from_frames_without_its_source(

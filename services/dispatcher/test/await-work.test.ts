@@ -33,6 +33,7 @@ test('empty queue: workers with free slots are offered for the next work', async
       connection_generation: 1,
       capacity: 8,
       claims_by_delivery: false,
+      continues_cancelled: false,
       requirement_ids: [requirement_id],
       facts: {},
       used: 1,

@@ -31,6 +31,7 @@ test('work queued, wake-up: dispatched at once', async () => {
       connection_generation: 1,
       capacity: 2,
       claims_by_delivery: false,
+      continues_cancelled: false,
       requirement_ids: [requirement_id],
       facts: {},
       used: expect.any(Number),

@@ -136,6 +136,7 @@ export function worker(
       of = [] as string[],
       facts = {},
       claims_by_delivery = false,
+      continues_cancelled = false,
     } = {}) {
       const requirement_ids =
         of.length > 0
@@ -153,6 +154,7 @@ export function worker(
             facts,
             used: 0,
             claims_by_delivery,
+            continues_cancelled,
           },
         ],
       })

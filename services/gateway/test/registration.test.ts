@@ -55,6 +55,7 @@ test('a registration: the record and the session token', async () => {
       'checkpoint_batches',
       'claim_by_delivery',
       'keep_workflows',
+      'continue_cancelled',
     ],
   })
   expect(registered[0]).toMatchObject({ instance: '', proven_session_id: '' })
@@ -73,16 +74,15 @@ test('a registration without optional members: accepted with the defaults', asyn
 })
 
 test.each([
-  [['claim_by_delivery', 'unknown'], true, false],
-  [['keep_workflows'], false, true],
-  [['unknown'], false, false],
-  [undefined, undefined, undefined],
-])('features %j: claims by delivery %s, keeps workflows %s', async (features, claims, keeps) => {
+  [['claim_by_delivery', 'unknown'], { claims_by_delivery: true, keeps_workflows: false }],
+  [['keep_workflows'], { keeps_workflows: true, continues_cancelled: false }],
+  [['continue_cancelled'], { continues_cancelled: true, claims_by_delivery: false }],
+  [undefined, { claims_by_delivery: undefined, continues_cancelled: undefined }],
+])('features %j: registered as %j', async (features, expected) => {
   const registered: RegisterRequest[] = []
   const { json } = await startGateway(fakes(registered))
   expect((await json('POST', '/workers/register', { ...WORKER, features }, GOOD)).status).toBe(200)
-  expect(registered[0]?.claims_by_delivery).toBe(claims)
-  expect(registered[0]?.keeps_workflows).toBe(keeps)
+  expect(registered[0]).toMatchObject(expected)
 })
 
 test('a session token: proves the earlier session of its own worker only', async () => {

@@ -51,7 +51,7 @@ async def advance_execution(run: Run, body: Body) -> None:
 
 async def _advance(run: Run, body: Body) -> None:
     try:
-        if run.is_transient:
+        if run.is_transient and not run.is_cancelled:
             _refuse_second_run(run)
         if not run.replay.is_started:
             value = run.context.input

@@ -76,6 +76,7 @@ class GuardedRun(Recorder, Protocol):
     replay: Replay
     version: int | None
     is_transient: bool
+    is_cancel_due: bool
     children: ChildTasks
     compensations: ChildTasks
 
@@ -184,7 +185,8 @@ class MismatchGuard:
 
     @property
     def _is_checked(self) -> bool:
-        return self.mode != "continue" and not self._run.is_cancelled
+        run = self._run
+        return self.mode != "continue" and not (run.is_cancelled or run.is_cancel_due)
 
     def _is_concurrent(self) -> bool:
         run = self._run

@@ -96,6 +96,9 @@ class Run:
         # True while the code is about to be cancelled, but only after it has made the calls of the
         # log: new calls, and interrupted ones, do not run.
         self.is_catching_up = False
+        # True if an earlier run was cancelled and its worker lost: this one makes the calls of the
+        # log and is then cancelled in its place. Until then, other calls do not run.
+        self.is_cancel_due = context.state == ExecutionState.CANCELLING
         # Compensations of blocks that were cancelled while a pause was requested.
         self.deferred: list[Callable[[], Awaitable[None]]] = []
         self._journal = journal
@@ -133,6 +136,7 @@ class Run:
     def request_cancel(self) -> None:
         """Marks the run as cancelled, so that a CancelledError in it counts as its cancellation."""
         self._is_cancelled = True
+        self.is_cancel_due = False
 
     def close(self) -> None:
         """Closes the run. Code that tries to record anything afterwards gets a CancelledError."""

@@ -125,7 +125,8 @@ class TaskExecution:
         hold = self.run.environment.hold
         if hold is not None and self.func.__module__ not in _COMPOSITES:
             await hold(self.call.id)
-        if self.run.is_catching_up and not require_scope().is_compensating:
+        is_held = self.run.is_catching_up or self.run.is_cancel_due
+        if is_held and not require_scope().is_compensating:
             await self._await_cancel()
         options = self.options
         has_limit = bool(options.timeout or options.total_timeout or options.heartbeat_timeout)

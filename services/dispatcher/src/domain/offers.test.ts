@@ -22,6 +22,7 @@ const worker: CandidateWorker = {
   capacity: 2,
   used: 0,
   claims_by_delivery: true,
+  continues_cancelled: true,
   isHealthy: true,
   isWritable: true,
   capabilities: capabilities,
@@ -45,6 +46,7 @@ test('offer: names connection, capacity and the requirements that the worker mee
       facts: {},
       used: 0,
       claims_by_delivery: true,
+      continues_cancelled: true,
     },
   ])
 })

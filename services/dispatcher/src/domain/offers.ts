@@ -14,6 +14,8 @@ export interface CandidateWorker {
   used: number
   /** Its first checkpoint may be the claim. */
   claims_by_delivery: boolean
+  /** It continues the compensations of cancelled executions. */
+  continues_cancelled: boolean
   isHealthy: boolean
   /** True while its stream is below the high-water mark. */
   isWritable: boolean
@@ -72,6 +74,7 @@ const toOffer = (worker: CandidateWorker, requirement_ids: string[], facts = {})
   facts,
   used: worker.used,
   claims_by_delivery: worker.claims_by_delivery,
+  continues_cancelled: worker.continues_cancelled,
 })
 
 const MAX_EXPECTED_OFFERS = 32

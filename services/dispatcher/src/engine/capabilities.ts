@@ -29,6 +29,7 @@ export function toWorkerState(stored: StoredWorkerState): WorkerState {
     healthy: stored.healthy,
     claims_by_delivery: stored.claims_by_delivery,
     keeps_workflows: stored.keeps_workflows,
+    continues_cancelled: stored.continues_cancelled,
     capabilities: {
       packages: () => {
         list.packages ??= packageIndex(JSON.parse(list.json))

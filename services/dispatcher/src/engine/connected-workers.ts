@@ -113,6 +113,7 @@ export interface WorkerState {
   claims_by_delivery: boolean
   /** True: it keeps the workflows that dispatches ask it to keep, until its connection ends. */
   keeps_workflows: boolean
+  continues_cancelled: boolean
   capabilities: Capabilities
 }
 
@@ -163,6 +164,10 @@ export class ConnectedWorker implements CandidateWorker {
 
   get claims_by_delivery(): boolean {
     return this.#state.claims_by_delivery
+  }
+
+  get continues_cancelled(): boolean {
+    return this.#state.continues_cancelled
   }
 
   /** Decides how much of the workflow the next dispatch contains. */

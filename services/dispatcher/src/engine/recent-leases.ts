@@ -8,7 +8,7 @@ const MAX_RECENT = 8_192
 /** Identity of a lease. */
 export type LeaseId = Pick<
   Execution,
-  'execution_id' | 'worker_name' | 'worker_session' | 'claim_generation'
+  'execution_id' | 'state' | 'worker_name' | 'worker_session' | 'claim_generation'
 >
 
 interface SentLease {
@@ -28,8 +28,14 @@ export class RecentLeases {
     const sentMs = performance.now()
     const end = worker.stream.pushedBytes
     this.#forgetOlder(sentMs - RECENT_MS)
-    for (const { execution_id, worker_name, worker_session, claim_generation } of executions) {
-      const lease = { execution_id, worker_name, worker_session, claim_generation }
+    for (const {
+      execution_id,
+      state,
+      worker_name,
+      worker_session,
+      claim_generation,
+    } of executions) {
+      const lease = { execution_id, state, worker_name, worker_session, claim_generation }
       this.#sent.push({ worker, lease, end, sentMs })
     }
     if (this.#sent.length > MAX_RECENT) this.#sent = this.#sent.slice(-MAX_RECENT)

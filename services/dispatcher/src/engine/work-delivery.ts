@@ -151,12 +151,16 @@ export class WorkDelivery {
 
   async #release(leases: readonly LeaseId[], reason: string): Promise<void> {
     const commands = leases.map(
-      ({ execution_id, worker_name, worker_session: session_id, claim_generation }) => ({
+      ({ execution_id, state, worker_name, worker_session: session_id, claim_generation }) => ({
         execution_id,
         with_log: false,
         body: {
           $case: 'release' as const,
-          value: { writer: { worker_name, session_id, claim_generation }, unclaimed_only: true },
+          value: {
+            writer: { worker_name, session_id, claim_generation },
+            // A cancelled execution is held from its lease on.
+            unclaimed_only: state !== 'CANCELLING',
+          },
         },
       }),
     )

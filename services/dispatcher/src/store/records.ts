@@ -35,28 +35,38 @@ const LISTED_HOURS = 2
 export const isListed = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
 
 /** Members of a registration that are not stored in the record. */
-type Terms = Pick<RegisterRequest, 'namespaces' | 'claims_by_delivery' | 'keeps_workflows'>
+type Terms = Pick<
+  RegisterRequest,
+  'namespaces' | 'claims_by_delivery' | 'keeps_workflows' | 'continues_cancelled'
+>
 
 /** Stores the record; returns the worker as stored. */
 export async function save(
   tx: Tx,
   worker: Worker,
-  { namespaces, claims_by_delivery = false, keeps_workflows = false }: Terms,
+  {
+    namespaces,
+    claims_by_delivery = false,
+    keeps_workflows = false,
+    continues_cancelled = false,
+  }: Terms,
 ): Promise<Worker> {
   const { name, runtime, packages, resources, labels, runners } = worker
   await tx.run(sql`
     insert into records (name, runtime, packages, resources, labels, runners, namespaces,
-                         max_concurrent_executions, claims_by_delivery, keeps_workflows)
+                         max_concurrent_executions, claims_by_delivery, keeps_workflows,
+                         continues_cancelled)
     values (${name}, ${toJson(runtime)}, ${toJson(packages)}, ${toJson(resources)}, ${toJson(labels)},
             ${toJson(runners)}, ${toJson(namespaces?.names)}, ${worker.max_concurrent_executions},
-            ${claims_by_delivery}, ${keeps_workflows})
+            ${claims_by_delivery}, ${keeps_workflows}, ${continues_cancelled})
     on conflict (name) do update
        set runtime = excluded.runtime, packages = excluded.packages, resources = excluded.resources,
            labels = excluded.labels, runners = excluded.runners,
            namespaces = excluded.namespaces,
            max_concurrent_executions = excluded.max_concurrent_executions,
            claims_by_delivery = excluded.claims_by_delivery,
-           keeps_workflows = excluded.keeps_workflows`)
+           keeps_workflows = excluded.keeps_workflows,
+           continues_cancelled = excluded.continues_cancelled`)
   const row = await tx.maybe<WorkerStatusRow>(sql`
     select ${statusColumns} from workers w where name = ${name}`)
   return row ? { ...worker, ...toStatus(row) } : worker

@@ -16,11 +16,12 @@ export interface StoredWorkerState extends Connection {
   max_concurrent_executions: number
   claims_by_delivery: boolean
   keeps_workflows: boolean
+  continues_cancelled: boolean
 }
 
 const columns = sql`name, session_id, connection_generation, healthy, changed_at::text as changed_at,
   packages, resources, labels, runners, namespaces, max_concurrent_executions, claims_by_delivery,
-  keeps_workflows`
+  keeps_workflows, continues_cancelled`
 
 /**
  * Marks a stream as open at this dispatcher under a new connection generation. Undefined if the name is

@@ -3,7 +3,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { Execution, Outcome, PendingEvent } from './execution.ts'
 import { next } from './lifecycle.ts'
-import { workflowEvent } from './ownership.ts'
+import { workflowEvent } from './service-events.ts'
 
 export interface Approval {
   approval_id: string

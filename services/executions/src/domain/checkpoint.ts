@@ -4,7 +4,8 @@ import { membersOf } from '@windlass/runtime/json/json'
 import { type ClaimHolder, fence, isHeldBy, staleClaim } from './claim-holder.ts'
 import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next, type Trigger } from './lifecycle.ts'
-import { claim, isDelivered, isUnclaimed, lose, withoutHolder, workflowEvent } from './ownership.ts'
+import { claim, isDelivered, isUnclaimed, lose, withoutHolder } from './ownership.ts'
+import { workflowEvent } from './service-events.ts'
 
 export interface Checkpoint {
   holder: ClaimHolder
@@ -145,7 +146,8 @@ function withProgress(execution: Execution, events: PendingEvent[]): Execution {
   return {
     ...execution,
     completions: execution.completions + completed.length,
-    attempts: 1,
+    // While it is cancelled, progress allows no further attempts: their number bounds the time it takes.
+    attempts: execution.state === 'CANCELLING' ? execution.attempts : 1,
     resume_due: execution.resume_due && !isTaken,
     pause_source_id: isTaken ? undefined : pause_source_id,
   }

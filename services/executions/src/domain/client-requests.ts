@@ -1,7 +1,8 @@
 import { isTerminal } from '@windlass/domain/states'
 import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
 import { next } from './lifecycle.ts'
-import { isDelivered, isUnclaimed, withoutHolder, workflowEvent } from './ownership.ts'
+import { isDelivered, isUnclaimed, withoutHolder } from './ownership.ts'
+import { workflowEvent } from './service-events.ts'
 
 /** Workflow version that a resumed execution continues with. */
 export interface ResumeTarget {

@@ -18,6 +18,8 @@ export interface Execution {
   claim_generation: number
   /** Generation of the latest lease that a first checkpoint may claim; see `isDelivered`. */
   delivered_generation?: number
+  /** Generation of the latest lease to a worker that continues cancelled executions. */
+  continuable_generation?: number
   /** True if it is in the ready queue. */
   queued: boolean
   /** True if it waits outside of the ready queue, without a worker (parking.ts). */

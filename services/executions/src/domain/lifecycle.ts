@@ -15,6 +15,7 @@ export type Trigger =
   | 'cancel_delivered'
   | 'lose'
   | 'lose_resume'
+  | 'hand_over'
   | 'give_up'
   | 'time_out'
 
@@ -27,7 +28,7 @@ const claimed = (to: State): Row => ({ CLAIMED: to, RUNNING: to, RESUME_CLAIMED:
  * compares the table with `docs/lifecycle.md`.
  */
 export const transitions: Record<Trigger, Row> = {
-  lease: { SCHEDULED: 'SCHEDULED', RESUMING: 'RESUME_SCHEDULED' },
+  lease: { SCHEDULED: 'SCHEDULED', RESUMING: 'RESUME_SCHEDULED', CANCELLING: 'CANCELLING' },
   claim: { SCHEDULED: 'CLAIMED', RESUME_SCHEDULED: 'RESUME_CLAIMED' },
   work: { ...claimed('RUNNING'), CANCELLING: 'CANCELLING' },
   pause: { ...claimed('PAUSED'), CANCELLING: 'CANCELLED' },
@@ -55,6 +56,8 @@ export const transitions: Record<Trigger, Row> = {
   },
   // Going back to SCHEDULED would lose the body of a resume that no task has received.
   lose_resume: { CLAIMED: 'RESUMING', RUNNING: 'RESUMING', RESUME_CLAIMED: 'RESUMING' },
+  // Its compensations have not ended, and another worker can continue them.
+  hand_over: { CANCELLING: 'CANCELLING' },
   give_up: claimed('FAILED'),
   time_out: { SCHEDULED: 'FAILED', RESUMING: 'FAILED' },
 }

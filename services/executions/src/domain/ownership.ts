@@ -1,26 +1,14 @@
 import { conflict } from '@windlass/runtime/faults'
 import { type ClaimHolder, fence, isHeldBy } from './claim-holder.ts'
-import type { Execution, Limits, Outcome, PendingEvent } from './execution.ts'
+import type { Execution, Limits, Outcome } from './execution.ts'
+import { handOver, isHandedOver, leaseCancelled, mayHandOver } from './hand-over.ts'
 import { next, type Trigger } from './lifecycle.ts'
+import type { Offer } from './offer.ts'
+import { workerEvent, workflowEvent } from './service-events.ts'
 
-export interface Offer {
-  worker_name: string
-  session_id: string
-  connection_generation: number
-  /** True: the worker can send a first checkpoint without a claim. */
-  claims_by_delivery?: boolean | undefined
-}
-
-/** An event of this service about a worker. */
-const workerEvent = (type: string, worker_name: string): PendingEvent => ({
-  type,
-  source_id: worker_name,
-  name: worker_name,
-  value_json: 'null',
-})
-
-/** Leases queued work to a worker. An execution that is no longer queued stays unchanged. */
+/** Leases work that waits for a worker. An execution that does not wait for one stays unchanged. */
 export function lease(execution: Execution, offer: Offer, limits: Limits): Outcome {
+  if (isHandedOver(execution)) return leaseCancelled(execution, offer, limits)
   if (!execution.queued) return unchanged(execution)
   const state = next(execution.state, 'lease')
   const type = state === 'SCHEDULED' ? 'WORKFLOW_SCHEDULED' : 'WORKFLOW_RESUME_SCHEDULED'
@@ -36,6 +24,9 @@ export function lease(execution: Execution, offer: Offer, limits: Limits): Outco
       worker_name: offer.worker_name,
       claim_generation,
       delivered_generation: isCounted ? claim_generation : execution.delivered_generation,
+      continuable_generation: offer.continues_cancelled
+        ? claim_generation
+        : execution.continuable_generation,
       attempts: execution.attempts + (isCounted ? 1 : 0),
       queued: false,
       passed_over: undefined,
@@ -163,14 +154,16 @@ export type Loss = 'released' | 'died' | 'expired'
 
 /**
  * Takes an execution from its holder and raises the fencing token, so that later writes of the holder are
- * refused. It returns to the queue; CANCELLING becomes CANCELLED; an execution on which `maxAttempts`
- * workers have died without progress FAILS.
+ * refused. It returns to the queue; CANCELLING becomes CANCELLED, unless another worker can continue it; an
+ * execution on which `maxAttempts` workers have died without progress FAILS.
  */
 export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome {
   if (!execution.held_by) return unchanged(execution)
   const { state, held_by } = execution
   const wasUnclaimed = isUnclaimed(execution)
   const free = { ...withoutHolder(execution), claim_generation: execution.claim_generation + 1 }
+  if (state === 'CANCELLING' && loss !== 'expired' && mayHandOver(execution, limits))
+    return handOver(execution, free)
   if (state === 'CANCELLING')
     return {
       next: { ...free, state: next(state, 'lose') },
@@ -223,11 +216,3 @@ function withFailure(failed: Execution, type: string, message: string): Outcome 
     events: [{ ...workflowEvent(failed, 'WORKFLOW_FAILED'), value_json }],
   }
 }
-
-/** An event of this service about the execution as a whole. */
-export const workflowEvent = (execution: Execution, type: string): PendingEvent => ({
-  type,
-  source_id: execution.worker_name ?? '',
-  name: execution.workflow_name,
-  value_json: 'null',
-})

@@ -12,6 +12,7 @@ import { checkpoint } from '../domain/checkpoint.ts'
 import { type ClaimHolder, fence } from '../domain/claim-holder.ts'
 import { cancel, type Resume, resume } from '../domain/client-requests.ts'
 import type { Execution, Limits, Outcome, PendingEvent } from '../domain/execution.ts'
+import type { Offer } from '../domain/offer.ts'
 import {
   claim,
   confirmClaim,
@@ -19,7 +20,6 @@ import {
   type Loss,
   lease,
   lose,
-  type Offer,
   release,
   timeOut,
   unchanged,

@@ -3,6 +3,7 @@ import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v
 import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Execution } from '../domain/execution.ts'
+import { isHandedOver } from '../domain/hand-over.ts'
 import { toMessage } from '../domain/message.ts'
 import type { CommittedChange } from './batch.ts'
 import type { WaitingDispatchers } from './waiters.ts'
@@ -28,7 +29,8 @@ export const createNotifier =
   (deps: NotifyDeps) =>
   (committed: readonly CommittedChange[]): void => {
     const unassigned = deps.waiters.assignQueued(committed.flatMap(newlyQueued))
-    notifyReady(deps.bus, new Set(unassigned.map(({ requirement_id }) => requirement_id)))
+    const waiting = [...unassigned, ...committed.flatMap(newlyHandedOver)]
+    notifyReady(deps.bus, new Set(waiting.map(({ requirement_id }) => requirement_id)))
     setImmediate(() => announce(deps, committed))
   }
 
@@ -57,6 +59,9 @@ const hasTerminalEvent = ({ entries }: CommittedChange) =>
 
 const newlyQueued = ({ before, after }: CommittedChange): Execution[] =>
   after.queued && !before?.queued ? [after] : []
+
+const newlyHandedOver = ({ before, after }: CommittedChange): Execution[] =>
+  isHandedOver(after) && before?.held_by !== after.held_by ? [after] : []
 
 const newlyCancelling = ({ before, after }: CommittedChange) =>
   after.state === 'CANCELLING' && before?.state !== 'CANCELLING' ? [after] : []

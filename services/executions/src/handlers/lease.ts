@@ -176,9 +176,10 @@ export function releaseIfLost(
  */
 export async function releaseUndelivered(writer: ExecutionWriter, leased: readonly Execution[]) {
   await Promise.all(
-    leased.map(({ execution_id, held_by = '', claim_generation }) => {
+    leased.map(({ execution_id, state, held_by = '', claim_generation }) => {
       const holder = { worker_name: held_by, session_id: '', claim_generation }
-      const command = { kind: 'release', holder, unclaimed_only: true } as const
+      const unclaimed_only = state !== 'CANCELLING'
+      const command = { kind: 'release', holder, unclaimed_only } as const
       return writer.submit({ execution_id, command })
     }),
   )

@@ -37,7 +37,9 @@ export async function expireOverdue(db: Db, writer: ExecutionWriter, log: Logger
  */
 export async function resendCancels(db: Db, bus: Bus, writer: ExecutionWriter): Promise<void> {
   const cancelling = await deadlines.listCancelling(db, BATCH)
-  for (const { held_by, execution_id } of cancelling) notifyCancelDue(bus, held_by, execution_id)
+  // A dispatch after the cancel is itself the request to cancel: a frame before it would end the execution.
+  for (const { held_by, execution_id, passed_over } of cancelling)
+    if (!passed_over) notifyCancelDue(bus, held_by, execution_id)
   await cancelChildren(
     db,
     writer,

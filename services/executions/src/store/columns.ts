@@ -7,7 +7,7 @@ const SMALL_BYTES = 8192
 const common = sql`
   execution_id, workflow_id, workflow_namespace, workflow_name, workflow_version, requirement_id,
   state, held_by, held_session, held_connection, worker_name, claim_generation,
-  delivered_generation, queued_at is not null as queued, parked, attempts, completions, resume_due, gated, pause_source_id,
+  delivered_generation, continuable_generation, queued_at is not null as queued, parked, attempts, completions, resume_due, gated, pause_source_id,
   queue_timeout_ms, preferred_worker, passed_over, last_seq, revision, created_by, created_by_issuer,
   schedule_id, depth, parent_id, cancel_with_parent, request_hash, reply_to, traceparent, log_part, created_at, updated_at`
 

@@ -4,6 +4,8 @@ import { sql } from '@windlass/runtime/postgres/sql'
 export interface CancellingRow {
   execution_id: string
   held_by: string
+  /** The worker that lost it after the cancel. */
+  passed_over?: string
 }
 
 /** Position in the order of deadlines: a page starts after it. */
@@ -30,7 +32,7 @@ export const listExpired = (db: Queries, limit: number, after: DeadlineCursor = 
 /** Reads executions whose worker has not answered a cancel yet. */
 export const listCancelling = (db: Queries, limit: number) =>
   db.rows<CancellingRow>(sql`
-    select execution_id, held_by from executions
+    select execution_id, held_by, passed_over from executions
      where deadline_at is not null and state = 'CANCELLING' and held_by is not null
      order by deadline_at limit ${limit}`)
 

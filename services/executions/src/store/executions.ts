@@ -165,6 +165,7 @@ export const assignments = sql`
   held_session = c.held_session, held_connection = c.held_connection,
   worker_name = c.worker_name, claim_generation = c.claim_generation,
   delivered_generation = c.delivered_generation,
+  continuable_generation = c.continuable_generation,
   queued_at = case when c.enters_queue then clock_timestamp()
                    when not c.enters_queue then e.queued_at end,
   deadline_at = case when c.deadline_ms = -1 then e.deadline_at
@@ -192,6 +193,7 @@ const COLUMNS: Column<RowUpdate>[] = [
   ['worker_name', 'text', ({ next }) => next.worker_name],
   ['claim_generation', 'bigint', ({ next }) => next.claim_generation],
   ['delivered_generation', 'bigint', ({ next }) => next.delivered_generation],
+  ['continuable_generation', 'bigint', ({ next }) => next.continuable_generation],
   // Null: not queued.
   ['enters_queue', 'bool', ({ next, enteredQueue }) => (next.queued ? enteredQueue : undefined)],
   ['deadline_ms', 'float8', ({ deadlineMs }) => (deadlineMs === 'kept' ? -1 : deadlineMs)],

@@ -16,6 +16,7 @@ const LEASE_COLUMNS: Column<LeasedRow>[] = [
   ['held_connection', 'bigint', ({ lease }) => lease?.next.held_connection],
   ['claim_generation', 'bigint', ({ lease }) => lease?.next.claim_generation],
   ['delivered_generation', 'bigint', ({ lease }) => lease?.next.delivered_generation],
+  ['continuable_generation', 'bigint', ({ lease }) => lease?.next.continuable_generation],
   ['attempts', 'int', ({ lease }) => lease?.next.attempts],
   ['last_seq', 'bigint', ({ lease }) => lease?.next.last_seq],
   ['revision', 'bigint', ({ lease }) => lease?.next.revision],
@@ -38,8 +39,8 @@ const LEASED_COLUMNS: Column<LeasedRow>[] = [
  */
 export const insertLeasedIfAbsent = (rows: readonly LeasedRow[]): Sql => sql`
   insert into executions (${newColumns}, state, queued_at, deadline_at, input_bytes, held_by,
-    held_session, held_connection, worker_name, claim_generation, delivered_generation, attempts,
-    last_seq, revision, started_at)
+    held_session, held_connection, worker_name, claim_generation, delivered_generation,
+    continuable_generation, attempts, last_seq, revision, started_at)
   select ${newColumns}, 'SCHEDULED', case when not is_leased then clock_timestamp() end,
          clock_timestamp() + case when is_leased then deadline_ms else queue_timeout_ms end * interval '1 ms',
          octet_length(input::text),
@@ -47,6 +48,7 @@ export const insertLeasedIfAbsent = (rows: readonly LeasedRow[]): Sql => sql`
          case when is_leased then held_connection end, case when is_leased then held_by end,
          case when is_leased then claim_generation else 0 end,
          case when is_leased then delivered_generation end,
+         case when is_leased then continuable_generation end,
          case when is_leased then attempts else 0 end,
          case when is_leased then last_seq else 0 end,
          case when is_leased then revision else 0 end,

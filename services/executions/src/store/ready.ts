@@ -1,6 +1,7 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import type { QueuedWork } from '../domain/assign.ts'
+import { HANDED_OVER } from '../domain/hand-over.ts'
 
 /**
  * Part `ready` of a statement: ids of requirements with queued work, and a null. A skip scan, because each
@@ -16,11 +17,21 @@ export const withReady = sql`
                order by e.requirement_id limit 1)
         from ready where ready.requirement_id is not null)`
 
-/** Reads the requirements that have queued work. */
+/** Reads the requirements that have work for a worker: in the queue, or handed over. */
 export const listReadyRequirements = (db: Queries) =>
   db.rows<{ requirement_id: string; body: string }>(sql`
     ${withReady}
-    select requirement_id, body from ready join requirements using (requirement_id)`)
+    select requirement_id, body
+      from (select requirement_id from ready
+             union select requirement_id from executions where held_by = ${HANDED_OVER}) as wanted
+      join requirements using (requirement_id)`)
+
+/** Reads cancelled executions of these requirements that wait for another worker, by deadline. */
+export const listHandedOver = (db: Queries, { requirement_ids, limit }: QueueLookup) =>
+  db.rows<QueuedEntry>(sql`
+    select execution_id, requirement_id, workflow_namespace, passed_over from executions
+     where held_by = ${HANDED_OVER} and requirement_id = any(${requirement_ids}::uuid[])
+     order by deadline_at, execution_id limit ${limit}`)
 
 /** An entry of the queue. */
 export interface QueuedEntry extends QueuedWork {

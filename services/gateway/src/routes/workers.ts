@@ -80,6 +80,7 @@ export const registerWorker = route('post', '/workers/register', {
       reconnect_grace: body.reconnect_grace ?? undefined,
       claims_by_delivery: body.features?.includes(CLAIM_BY_DELIVERY),
       keeps_workflows: body.features?.includes(KEEP_WORKFLOWS),
+      continues_cancelled: body.features?.includes(CONTINUE_CANCELLED),
       namespaces: restrictions.namespaces ? { names: restrictions.namespaces } : undefined,
     })
     const { session_id, worker } = answer
@@ -105,10 +106,12 @@ const SESSION: Caller = { subject: 'session-token', permissions: NO_PERMISSIONS 
  * Additions to the original protocol: a registration is renewed with the session token; an execution
  * token is accepted by the routes of a worker that concern its execution; a release may park the
  * execution until a condition is met; lines that workflows write are stored, also with checkpoints; several checkpoints fit one request; the first checkpoint may be
- * the claim, and dispatches omit workflows that the worker keeps, for workers that announce it.
+ * the claim, dispatches omit workflows that the worker keeps, and a cancelled execution is handed over, for
+ * workers that announce it.
  */
 const CLAIM_BY_DELIVERY = 'claim_by_delivery'
 const KEEP_WORKFLOWS = 'keep_workflows'
+const CONTINUE_CANCELLED = 'continue_cancelled'
 const FEATURES = [
   'session_renewal',
   'execution_tokens',
@@ -118,6 +121,7 @@ const FEATURES = [
   'checkpoint_batches',
   CLAIM_BY_DELIVERY,
   KEEP_WORKFLOWS,
+  CONTINUE_CANCELLED,
 ]
 
 /** Returns the restrictions of the credential; refuses a registration beyond them. */

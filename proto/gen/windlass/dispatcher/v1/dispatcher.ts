@@ -95,7 +95,11 @@ export interface RegisterRequest {
     | boolean
     | undefined;
   /** The worker keeps the workflows that dispatches say to keep, until its connection ends. */
-  keeps_workflows?: boolean | undefined;
+  keeps_workflows?:
+    | boolean
+    | undefined;
+  /** The worker continues the compensations of cancelled executions that another worker has lost. */
+  continues_cancelled?: boolean | undefined;
 }
 
 export interface Namespaces {
@@ -850,6 +854,7 @@ function createBaseRegisterRequest(): RegisterRequest {
     namespaces: undefined,
     claims_by_delivery: undefined,
     keeps_workflows: undefined,
+    continues_cancelled: undefined,
   };
 }
 
@@ -878,6 +883,9 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
     }
     if (message.keeps_workflows !== undefined) {
       writer.uint32(64).bool(message.keeps_workflows);
+    }
+    if (message.continues_cancelled !== undefined) {
+      writer.uint32(72).bool(message.continues_cancelled);
     }
     return writer;
   },
@@ -957,6 +965,14 @@ export const RegisterRequest: MessageFns<RegisterRequest> = {
             }
 
             message.keeps_workflows = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.continues_cancelled = reader.bool();
             continue;
           }
         }

@@ -330,7 +330,11 @@ export interface Offer {
   /** Executions that it holds, as estimated by its dispatcher; a lease counts exactly. */
   used: number;
   /** Its first checkpoint under a lease may be the claim. Absent from dispatchers of earlier releases. */
-  claims_by_delivery?: boolean | undefined;
+  claims_by_delivery?:
+    | boolean
+    | undefined;
+  /** It continues the compensations of cancelled executions. Absent from dispatchers of earlier releases. */
+  continues_cancelled?: boolean | undefined;
 }
 
 export interface Offer_FactsEntry {
@@ -2661,6 +2665,7 @@ function createBaseOffer(): Offer {
     facts: {},
     used: 0,
     claims_by_delivery: undefined,
+    continues_cancelled: undefined,
   };
 }
 
@@ -2689,6 +2694,9 @@ export const Offer: MessageFns<Offer> = {
     }
     if (message.claims_by_delivery !== undefined) {
       writer.uint32(64).bool(message.claims_by_delivery);
+    }
+    if (message.continues_cancelled !== undefined) {
+      writer.uint32(72).bool(message.continues_cancelled);
     }
     return writer;
   },
@@ -2771,6 +2779,14 @@ export const Offer: MessageFns<Offer> = {
             }
 
             message.claims_by_delivery = reader.bool();
+            continue;
+          }
+          case 9: {
+            if (tag !== 72) {
+              break;
+            }
+
+            message.continues_cancelled = reader.bool();
             continue;
           }
         }

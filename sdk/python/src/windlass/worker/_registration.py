@@ -150,5 +150,5 @@ class Registration:
             "runners": ["inprocess", "subprocess"] if self._settings.children else ["inprocess"],
             "instance": self.session.instance,
             "reconnect_grace": RECONNECT_GRACE_S,
-            "features": ["claim_by_delivery", "keep_workflows"],
+            "features": ["claim_by_delivery", "keep_workflows", "continue_cancelled"],
         }

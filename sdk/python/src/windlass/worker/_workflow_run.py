@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from windlass._lifecycle import advance_execution
-from windlass._parking import WakeCondition
+from windlass._mismatch import CATCH_UP_S
+from windlass._parking import WakeCondition, no_run
 from windlass._run import Run
 from windlass._trace import current_traceparent
 from windlass.worker._models import Source
@@ -60,10 +61,30 @@ class WorkflowRun:
     def stop(self, *, closing: bool) -> None:
         """Cancels the workflow, which may clean up; if `closing`, it can record nothing more."""
         if not closing:
+            if self._run.is_cancel_due:
+                return  # it is cancelled as soon as it has come as far as the run before
             self._run.request_cancel()
         # A task that is cancelled before its first step never runs and could record no outcome.
         if self._task is not None and self._entered:
             self._task.cancel()
+
+    def _cancel_if_caught_up(self) -> None:
+        """Cancels a run in place of an earlier one, once it has made the calls of the log.
+
+        Earlier, it would compensate less.
+        """
+        run = self._run
+        if run.is_closed or not run.is_cancel_due:
+            return
+        if run.guard.is_behind():
+            self._look_later()
+        else:
+            run.is_cancel_due = False
+            self.stop(closing=False)
+
+    def _look_later(self) -> None:
+        loop = asyncio.get_running_loop()
+        loop.call_later(CATCH_UP_S, self._cancel_if_caught_up, context=no_run())
 
     def _park(self, condition: WakeCondition) -> None:
         if self._on_park is not None:
@@ -73,6 +94,9 @@ class WorkflowRun:
 
     async def _work(self) -> None:
         self._entered = True
+        if self._run.is_cancel_due and self._run.is_transient:
+            # Its tasks are not recorded: nothing shows what a second run would have to undo.
+            self._run.request_cancel()
         if self._run.trace is not None:
             current_traceparent.set(self._run.trace.context.traceparent)
         try:
@@ -91,6 +115,8 @@ class WorkflowRun:
         try:
             with self._modules.using(self._source):
                 workflow = await self._modules.load_workflow(self._source)
+                if self._run.is_cancel_due:
+                    self._look_later()
                 return await workflow.perform(self._run.context)
         finally:
             # Before the last event, whose checkpoint carries the last lines.

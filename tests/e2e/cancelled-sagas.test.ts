@@ -1,0 +1,133 @@
+import { execFile } from 'node:child_process'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { signalIfRunning } from '@windlass/runtime/process/pids'
+import type { Process } from '@windlass/testkit/process'
+import { startSystem } from '@windlass/testkit/system'
+import { expect, test } from 'vitest'
+import { client } from './api.ts'
+
+const HANG_MS = 60_000
+
+/** Each effect is a line. The second compensation waits until the file `go` exists. */
+const SOURCE = `
+import asyncio, os
+from windlass import ExecutionContext, saga, task, workflow
+
+def write(folder, line):
+    file = os.open(os.path.join(folder, "effects"), os.O_APPEND | os.O_CREAT | os.O_WRONLY)
+    os.write(file, (line + "\\n").encode())
+    os.close(file)
+
+@task.with_options(durability="strict")
+async def book(folder, name):
+    write(folder, f"book {name}")
+    return name
+
+@task.with_options(durability="strict")
+async def undo_booking(folder, name):
+    write(folder, f"undo {name}")
+    while name == "b" and not os.path.exists(os.path.join(folder, "go")):
+        await asyncio.sleep(0.02)
+    return f"undo {name}"
+
+@task
+async def wait():
+    await asyncio.sleep(3600)
+
+@workflow
+async def travel(ctx: ExecutionContext[str]):
+    async with saga() as undo:
+        for name in ("a", "b", "c"):
+            undo.add(undo_booking, ctx.input, name)
+            await book(ctx.input, name)
+        await wait()
+        await book(ctx.input, "too late")
+`
+
+type System = Awaited<ReturnType<typeof startSystem>>
+
+/** A cancelled execution whose second compensation runs on the only worker. */
+async function compensating(system: System) {
+  const api = client(system.url)
+  const worker = await system.startWorker({ name: 'first', args: ['--children', '1'] })
+  await api.upload(SOURCE)
+  const effects = async () =>
+    (await readFile(join(system.home, 'effects'), 'utf8').catch(() => '')).trim().split('\n')
+  const { execution_id } = await api.run('travel', 'async', system.home)
+  await expect.poll(effects, { timeout: HANG_MS }).toEqual(['book a', 'book b', 'book c'])
+  await expect
+    .poll(async () => (await api.status(execution_id)).events.at(-1).name, { timeout: HANG_MS })
+    .toBe('wait')
+  await api.json('GET', `/workflows/default/travel/cancel/${execution_id}`)
+  await expect.poll(async () => (await effects()).at(-1), { timeout: HANG_MS }).toBe('undo b')
+  return { api, worker, execution_id, effects }
+}
+
+const letGo = (system: System) => writeFile(join(system.home, 'go'), '')
+
+/** The compensation that was interrupted has run twice, and every other step once. */
+async function expectCompensated({
+  api,
+  execution_id,
+  effects,
+}: Awaited<ReturnType<typeof compensating>>) {
+  const { events } = await api.until(execution_id, 'CANCELLED')
+  expect(await effects()).toEqual([
+    'book a',
+    'book b',
+    'book c',
+    'undo c',
+    'undo b',
+    'undo b',
+    'undo a',
+  ])
+  type Event = { type: string; name: string }
+  const undone = events.filter(
+    (e: Event) => e.type === 'TASK_COMPLETED' && e.name === 'undo_booking',
+  )
+  expect(undone).toHaveLength(3)
+  expect(events.filter(({ type }: Event) => type === 'WORKFLOW_CANCELLED')).toHaveLength(1)
+}
+
+test('a worker is killed while it compensates a cancelled execution: another one continues', {
+  timeout: 2 * HANG_MS,
+}, async () => {
+  const system = await startSystem({ workers: 0, replicas: { executions: 2, dispatcher: 2 } })
+  const run = await compensating(system)
+  await system.startWorker({ name: 'second' })
+  process.kill(run.worker.pid ?? expect.unreachable(), 'SIGKILL')
+  await letGo(system)
+  await expectCompensated(run)
+})
+
+test('a child is killed while it compensates a cancelled execution: its worker continues', {
+  timeout: 2 * HANG_MS,
+}, async () => {
+  const system = await startSystem({ workers: 0 })
+  const run = await compensating(system)
+  await killChildren(run.worker)
+  await letGo(system)
+  await expectCompensated(run)
+})
+
+test('the last worker is killed while it compensates: CANCELLED after cancel_timeout, and not continued later', {
+  timeout: 2 * HANG_MS,
+}, async () => {
+  const env = { SVC_EXECUTIONS__CANCEL_TIMEOUT: '10' }
+  const system = await startSystem({ workers: 0, env })
+  const { api, worker, execution_id, effects } = await compensating(system)
+  process.kill(worker.pid ?? expect.unreachable(), 'SIGKILL')
+  await letGo(system)
+  await api.until(execution_id, 'CANCELLED')
+  await system.startWorker({ name: 'second' })
+
+  expect((await effects()).slice(3)).toEqual(['undo c', 'undo b'])
+})
+
+/** Kills the processes in which a worker runs its executions. */
+async function killChildren(worker: Process): Promise<void> {
+  const ps = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(worker.pid)])
+  for (const pid of ps.stdout.trim().split(/\s+/).map(Number)) signalIfRunning(pid, 'SIGKILL')
+}
