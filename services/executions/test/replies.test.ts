@@ -1,4 +1,4 @@
-import { LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
+import { ExecutionsChanged, LogGrew } from '@windlass/proto/windlass/signals/v1/signals'
 import { expect, test } from 'vitest'
 import { create, event, run, setup, worker } from './executions-fixture.ts'
 import { openNats } from './nats-fixture.ts'
@@ -61,4 +61,20 @@ test('an execution that the sender of its create settles itself: no signal to it
   for (const sender of ['sender3', 'sender4', undefined]) ids.push(await settle(sender))
   // The signals of one connection arrive in order.
   await expect.poll(() => heard).toEqual(ids.slice(1))
+})
+
+test('an execution whose log grows: readers of lists get its id', async () => {
+  const { client } = await setup()
+  const connection = await openNats()
+  const heard: string[] = []
+  connection.subscribe('executions.batch.events.changed', {
+    callback: (_, { data }) => void heard.push(...ExecutionsChanged.decode(data).execution_ids),
+  })
+  await connection.flush()
+  const command = create()
+  await client.submit({ commands: [command] })
+  const w = worker(client)
+  await w.lease()
+  await w.claim(command.execution_id)
+  await expect.poll(() => heard).toContain(command.execution_id)
 })

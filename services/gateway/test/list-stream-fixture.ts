@@ -3,6 +3,7 @@ import type {
   ExecutionRow,
   ListChangesRequest,
 } from '@windlass/proto/windlass/executions/v1/history'
+import { ExecutionsChanged } from '@windlass/proto/windlass/signals/v1/signals'
 import { invalidateCaches } from '@windlass/runtime/cache-generation'
 import { openRedis } from '@windlass/runtime/redis/redis'
 import { testUrl } from '@windlass/testkit/database'
@@ -58,11 +59,12 @@ export async function listSetup(scripts: FakeServices = {}, env: Record<string, 
     },
     { SVC_SECURITY__AUTH__ENABLED: 'true', SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2', ...env },
   )
-  /** Stores rows and signals each. */
+  /** Stores rows and signals them together, as one commit does. */
   const change = (...changed: ChangedRow[]) => {
     for (const each of changed) rows.set(each.row?.execution_id ?? '', each)
-    for (const { row } of changed)
-      made.bus.publishBestEffort(`executions.${row?.execution_id}.events.step`, Buffer.from(''))
+    const execution_ids = changed.flatMap(({ row }) => row?.execution_id ?? [])
+    const signal = ExecutionsChanged.encode({ execution_ids }).finish()
+    made.bus.publishBestEffort('executions.batch.events.changed', signal)
   }
   const follow = async (query = '', headers = {}) =>
     made.call('GET', `/events/stream${query}`, { headers: { ...bearer.headers, ...headers } })

@@ -1,5 +1,10 @@
 import { isSettled, isTerminal, TERMINAL_EVENTS } from '@windlass/domain/states'
-import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
+import {
+  ExecutionsChanged,
+  LogGrew,
+  Ready,
+  WorkerSignal,
+} from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Execution } from '../domain/execution.ts'
@@ -36,6 +41,7 @@ export const createNotifier =
 
 function announce({ bus, onFinished, onChildrenDue }: NotifyDeps, committed: Committed): void {
   for (const change of committed) publishLogEntries(bus, change)
+  publishChanged(bus, committed)
   for (const [worker, slots] of freedSlots(committed))
     publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
   for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
@@ -100,6 +106,16 @@ function publishLogEntries(bus: Bus, { after, entries, sender }: CommittedChange
   // First, because a client waits for it; not needed if the answer to the command reaches the same process.
   if (reply_to && reply_to !== sender && kind === 'settled') publishReply(bus, reply_to, signal)
   bus.publishBestEffort(`executions.${execution_id}.events.${kind}`, signal)
+}
+
+/** Publishes on a subject of log entries, so that replicas of each release may publish and receive it. */
+function publishChanged(bus: Bus, committed: Committed): void {
+  const execution_ids = committed
+    .filter(({ entries }) => entries.length > 0)
+    .map(({ after }) => after.execution_id)
+  if (execution_ids.length === 0) return
+  const signal = ExecutionsChanged.encode({ execution_ids }).finish()
+  bus.publishBestEffort('executions.batch.events.changed', signal)
 }
 
 /** Publishes on the subject of log entries, with the name of the sender in place of the execution id. */

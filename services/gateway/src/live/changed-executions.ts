@@ -1,10 +1,10 @@
-import { parseId } from '@windlass/runtime/ids'
+import { ExecutionsChanged } from '@windlass/proto/windlass/signals/v1/signals'
 import type { BusSubscription } from '@windlass/runtime/nats/best-effort'
 import type { Bus } from '@windlass/runtime/nats/bus'
 
 /** Maximum number of ids that are kept between two rounds. */
 const MAX_IDS = 1_000
-const SUBJECT = 'executions.*.events.*'
+const SUBJECT = 'executions.batch.events.changed'
 
 export interface ChangedIds {
   ids: readonly string[]
@@ -14,7 +14,10 @@ export interface ChangedIds {
   areIncomplete: boolean
 }
 
-/** Collects the ids of executions whose logs grew, from the subjects of their signals, which are not decoded. */
+/**
+ * Collects the ids of executions whose logs grew: one message for each commit, because a message for each change costs
+ * more than all readers of the lists. Changes by replicas of an earlier release, which do not send it, are found by time.
+ */
 export class ChangedExecutions {
   readonly #bus: Bus
   readonly #ids = new Set<string>()
@@ -28,7 +31,9 @@ export class ChangedExecutions {
   /** Subscribes while it is used; resolves when no later signal can be missed. */
   async use(isUsed: boolean): Promise<void> {
     if (isUsed) {
-      this.#subscription ??= this.#bus.subscribeBestEffort(SUBJECT, (_, at) => this.#add(at))
+      this.#subscription ??= this.#bus.subscribeBestEffort(SUBJECT, (bytes) => {
+        for (const id of ExecutionsChanged.decode(bytes).execution_ids) this.#add(id)
+      })
       await this.#subscription.confirmed()
     } else if (this.#subscription) {
       this.#subscription.stop()
@@ -46,11 +51,7 @@ export class ChangedExecutions {
     return taken
   }
 
-  #add(subject: string): void {
-    const [, name = '', , kind] = subject.split('.')
-    // A reply has the name of a process in place of the id, and a signal of its own.
-    const id = kind === 'reply' ? undefined : parseId(name)
-    if (id === undefined) return
+  #add(id: string): void {
     if (this.#ids.size >= MAX_IDS && !this.#ids.has(id)) this.#areIncomplete = true
     else this.#ids.add(id)
   }

@@ -24,6 +24,14 @@ export interface LogGrew {
   ended: Execution | undefined;
 }
 
+/**
+ * executions.batch.events.changed: the logs of these executions grew with one commit. For readers of lists, which
+ * need neither the entries nor a message for each execution.
+ */
+export interface ExecutionsChanged {
+  execution_ids: string[];
+}
+
 /** executions.<id>.progress: progress of a running task, or new captured lines. */
 export interface Progress {
   execution_id: string;
@@ -178,6 +186,52 @@ export const LogGrew: MessageFns<LogGrew> = {
             }
 
             message.ended = Execution.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseExecutionsChanged(): ExecutionsChanged {
+  return { execution_ids: [] };
+}
+
+export const ExecutionsChanged: MessageFns<ExecutionsChanged> = {
+  encode(message: ExecutionsChanged, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.execution_ids) {
+      writer.uint32(10).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ExecutionsChanged {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseExecutionsChanged();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.execution_ids.push(reader.string());
             continue;
           }
         }
