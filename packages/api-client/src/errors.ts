@@ -30,6 +30,13 @@ export class StatusError extends Error {
 /** No connection to the server could be made, or it broke before the answer was complete. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
+  /** True if no connection was made, so the request has had no effect. */
+  readonly hasSentNothing: boolean
+
+  constructor(message: string, hasSentNothing = false) {
+    super(message)
+    this.hasSentNothing = hasSentNothing
+  }
 }
 
 /** The server sent nothing for the time that the request allows. */

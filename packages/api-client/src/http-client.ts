@@ -9,6 +9,7 @@
 import { checkJson, JsonError } from '@windlass/runtime/json/json'
 import { ConnectionError, ResponseError, StatusError } from './errors.ts'
 import { type ServerSentEvent, toServerSentEvents } from './event-stream.ts'
+import { type Repeatability, sendWithRetries } from './retry.ts'
 import { TimeLimit } from './time-limit.ts'
 
 export interface ApiRequest {
@@ -19,8 +20,12 @@ export interface ApiRequest {
   query?: Record<string, string | undefined>
   /** JSON text, or a form. */
   body?: string | FormData
-  /** Limit of the whole call; for a stream, of each silence. */
+  /** Limit of each attempt; for a stream, of each silence. */
   timeoutMs?: number
+  /** Sent as `Idempotency-Key`: a start that is repeated with it starts nothing twice. */
+  idempotencyKey?: string | undefined
+  /** The effect of a second delivery (retry.ts). GET requests and those with a key are repeatable. */
+  repeatability?: Repeatability
 }
 
 export interface ApiCaller {
@@ -52,33 +57,43 @@ const MAX_DEPTH = 1_000
 const JSON_TYPE = 'application/json'
 const STREAM_TYPE = 'text/event-stream'
 
-/** Error codes of Node for a connection that was not established or broke. */
-const CONNECTION_CODES = new Set([
+/** Error codes of Node for a connection that was not established. */
+const UNCONNECTED_CODES = new Set([
   'ECONNREFUSED',
-  'ECONNRESET',
   'EHOSTUNREACH',
   'ENETUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
-  'ETIMEDOUT',
   'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_SOCKET',
 ])
+/** Error codes of Node for a connection that broke. */
+const BROKEN_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'])
+
+export interface ApiClientOptions {
+  /** Time for which a failed call is repeated where that is safe (retry.ts), after its first failure; 0 by default. */
+  retryForMs?: number
+}
 
 /** Creates a client of the API at a base URL. */
-export function createApiClient(serverUrl: string): ApiClient {
+export function createApiClient(
+  serverUrl: string,
+  { retryForMs = 0 }: ApiClientOptions = {},
+): ApiClient {
   const base = serverUrl.replace(/\/+$/, '')
+  let hasAnswered = false
   return {
-    async call(request, caller) {
-      const limit = new TimeLimit(request.timeoutMs ?? CALL_TIMEOUT_MS, caller.signal)
-      try {
-        const response = await send(base, request, { ...caller, signal: limit.signal }, JSON_TYPE)
-        return requireJson(await readText(response))
-      } catch (error) {
-        throw toTypedError(error)
-      } finally {
-        limit.stop()
+    call(request, caller) {
+      const onHeaders = (headers: Headers) => {
+        hasAnswered = true
+        caller.onHeaders?.(headers)
       }
+      return sendWithRetries(() => callOnce(base, request, { ...caller, onHeaders }), {
+        repeatability: repeatabilityOf(request),
+        // Without an answer so far, the URL may be wrong.
+        canReconnect: () => hasAnswered,
+        retryForMs,
+        signal: caller.signal,
+      })
     },
 
     async *stream(request, caller) {
@@ -96,15 +111,31 @@ export function createApiClient(serverUrl: string): ApiClient {
   }
 }
 
+async function callOnce(base: string, request: ApiRequest, caller: ApiCaller): Promise<string> {
+  const limit = new TimeLimit(request.timeoutMs ?? CALL_TIMEOUT_MS, caller.signal)
+  try {
+    const response = await send(base, request, { ...caller, signal: limit.signal }, JSON_TYPE)
+    return requireJson(await readText(response))
+  } catch (error) {
+    throw toTypedError(error)
+  } finally {
+    limit.stop()
+  }
+}
+
+const repeatabilityOf = ({ method, idempotencyKey, repeatability }: ApiRequest): Repeatability =>
+  method === 'GET' || idempotencyKey !== undefined ? 'repeatable' : repeatability
+
 async function send(
   base: string,
   request: ApiRequest,
   { authorization, headers: more, signal, onHeaders }: ApiCaller,
   accept: string,
 ): Promise<Response> {
-  const { method, path, query = {}, body } = request
+  const { method, path, query = {}, body, idempotencyKey } = request
   const headers = new Headers({ ...more, accept })
   if (authorization !== undefined) headers.set('authorization', authorization)
+  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
   if (typeof body === 'string') headers.set('content-type', JSON_TYPE)
   const url = `${base}${path}${toSearch(query)}`
   const response = await fetch(url, { method, headers, body, signal, redirect: 'error' })
@@ -155,7 +186,7 @@ function toTypedError(error: unknown): unknown {
   const cause = error.cause as { code?: string; message?: string } | undefined
   if (cause === undefined) return new ConnectionError(error.message)
   const message = cause.message || cause.code || error.message
-  return CONNECTION_CODES.has(cause.code ?? '')
-    ? new ConnectionError(message)
-    : new ResponseError(message)
+  const code = cause.code ?? ''
+  if (UNCONNECTED_CODES.has(code)) return new ConnectionError(message, true)
+  return BROKEN_CODES.has(code) ? new ConnectionError(message) : new ResponseError(message)
 }
