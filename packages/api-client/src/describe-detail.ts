@@ -8,9 +8,16 @@ const MAX_DEPTH = 64
  */
 export function describeDetail(body: string): string | undefined {
   if (!isJson(body)) return undefined
-  const detail = membersOf(body)?.get('detail')
-  if (detail === undefined) return undefined
+  const members = membersOf(body)
+  const detail = members?.get('detail')
+  if (detail === undefined) return describeDecision(members)
   return stringOf(detail) ?? describeDenial(detail) ?? describeFields(detail)
+}
+
+/** The 409 of a decision that comes second is the only error of the API without a detail. */
+function describeDecision(members: ReturnType<typeof membersOf>): string | undefined {
+  if (stringOf(members?.get('error')) !== 'already_decided') return undefined
+  return `the approval was decided before: it is ${stringOf(members?.get('current_status'))}`
 }
 
 function describeDenial(detail: string): string | undefined {

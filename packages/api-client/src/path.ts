@@ -47,6 +47,9 @@ export function toExecutionId(text: string): PathSegment {
   return PathSegment.parse('execution id', ID, text)
 }
 
+/** The id of a call of a task, which may contain any printable character. */
+export const toCallId = (text: string) =>
+  PathSegment.parse('id of a call', /^\P{Cc}{1,256}$/u, text)
 export const toSecretName = (text: string) => PathSegment.parse('secret name', NAME, text)
 export const toConfigName = (text: string) => PathSegment.parse('config name', NAME, text)
 export const toViewName = (text: string) => PathSegment.parse('view name', NAME, text)

@@ -1,11 +1,18 @@
-import { ConnectionError, StatusError } from '@windlass/api-client/errors'
-import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
+import { ArgumentError, ConnectionError, StatusError } from '@windlass/api-client/errors'
+import type { ServerSentEvent } from '@windlass/api-client/event-stream'
+import {
+  type ApiCaller,
+  type ApiClient,
+  type ApiRequest,
+  createApiClient,
+} from '@windlass/api-client/http-client'
 import { callerToken } from '@windlass/runtime/config/load-settings'
 import {
   type CommandContext,
   type CommandOption,
   Failure,
   type ParsedArguments,
+  UsageError,
 } from './command.ts'
 import { findServerUrl } from './server-url.ts'
 
@@ -16,23 +23,55 @@ export const serverOptions: Record<string, CommandOption> = {
 
 export type ApiCall = (request: ApiRequest) => Promise<string>
 
+interface ApiConnection {
+  url: string
+  client: ApiClient
+  caller: ApiCaller
+}
+
+/** The client of one command; it is created at the first request. */
+function createConnector(parsed: ParsedArguments, context: CommandContext) {
+  const token = callerToken(context.env)
+  const authorization = token === undefined ? undefined : `Bearer ${token}`
+  const { signal } = new AbortController() // a signal to the process ends the call
+  const connect = async (): Promise<ApiConnection> => {
+    const url = await findServerUrl(parsed, context)
+    const client = createApiClient(url, { retryForMs: context.retryForMs })
+    return { url, client, caller: { authorization, signal } }
+  }
+  let found: Promise<ApiConnection> | undefined
+  return () => {
+    found ??= connect()
+    return found
+  }
+}
+
 /**
  * Creates a function that calls the public API and returns the JSON text of the answer; throws Failure with
  * a sentence for the user.
  */
 export function createApiCall(parsed: ParsedArguments, context: CommandContext): ApiCall {
-  const token = callerToken(context.env)
-  const authorization = token === undefined ? undefined : `Bearer ${token}`
-  const { signal } = new AbortController() // a signal to the process ends the call
-  let found: Promise<string> | undefined
+  const connect = createConnector(parsed, context)
   return async (request) => {
-    found ??= findServerUrl(parsed, context)
-    const url = await found
+    const { url, client, caller } = await connect()
     try {
-      return await createApiClient(url).call(request, { authorization, signal })
+      return await client.call(request, caller)
     } catch (error) {
       throw toFailure(error, url)
     }
+  }
+}
+
+/** Creates a function that yields the events of a stream, after the event of this id if one is given. */
+export function createApiStream(parsed: ParsedArguments, context: CommandContext) {
+  const connect = createConnector(parsed, context)
+  return {
+    async *stream(request: ApiRequest, after?: string): AsyncGenerator<ServerSentEvent> {
+      const { client, caller } = await connect()
+      const headers: Record<string, string> = after === undefined ? {} : { 'last-event-id': after }
+      yield* client.stream(request, { ...caller, headers })
+    },
+    toFailure: async (error: unknown) => toFailure(error, (await connect()).url),
   }
 }
 
@@ -43,6 +82,8 @@ const NEXT_STEPS: Record<number, string> = {
 }
 
 function toFailure(error: unknown, url: string): Error {
+  if (error instanceof ArgumentError || error instanceof Failure) return error
+  if (error instanceof UsageError) return error
   if (error instanceof StatusError) {
     const { status, detail } = error
     if (detail === undefined)

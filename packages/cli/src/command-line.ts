@@ -2,6 +2,7 @@ import { ArgumentError } from '@windlass/api-client/errors'
 import { type Command, type CommandContext, parseArguments, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { formatHelp, formatOverview } from './help.ts'
+import { escapeControls } from './terminal-text.ts'
 import { readVersion } from './version.ts'
 
 const SUCCEEDED = 0
@@ -49,9 +50,9 @@ function reportUnknownCommand(argv: string[], { out, err }: CommandContext): num
 
 function reportError(command: Command, error: unknown, { err }: CommandContext): number {
   if (error instanceof UsageError || error instanceof ArgumentError) {
-    err(`windlass: ${error.message}; see windlass ${command.words} --help\n`)
+    err(`windlass: ${escapeControls(error.message)}; see windlass ${command.words} --help\n`)
     return MISUSED
   }
-  err(`windlass: ${(error as Error).message}\n`)
+  err(`windlass: ${escapeControls((error as Error).message)}\n`)
   return FAILED
 }

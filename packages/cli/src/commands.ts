@@ -1,9 +1,11 @@
 import type { Command } from './command.ts'
 import { adminAfterRestore, adminCreateKey, adminReviewAnonymous } from './commands/admin.ts'
+import { approvalApprove, approvalList, approvalReject, approvalShow } from './commands/approval.ts'
 import { archiveRestore, archiveShow } from './commands/archive.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
 import { executionBulk, executionBulkProgress } from './commands/bulk.ts'
+import { configDelete, configGet, configList, configSet } from './commands/config.ts'
 import { configCheck } from './commands/config-check.ts'
 import { configUses, workflowConfigs } from './commands/config-uses.ts'
 import {
@@ -12,6 +14,7 @@ import {
   executionResume,
   executionShow,
 } from './commands/execution.ts'
+import { executionFollow } from './commands/execution-follow.ts'
 import {
   auditHead,
   executionExplain,
@@ -62,6 +65,12 @@ import {
   workflowStatus,
   workflowUpload,
 } from './commands/workflow.ts'
+import {
+  namespaceList,
+  workflowDelete,
+  workflowShow,
+  workflowVersions,
+} from './commands/workflow-read.ts'
 
 /** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
@@ -84,10 +93,15 @@ export const commands: readonly Command[] = [
   workflowUpload,
   workflowDiff,
   workflowList,
+  workflowShow,
+  workflowVersions,
+  namespaceList,
   workflowRun,
   workflowStatus,
+  workflowDelete,
   executionList,
   executionShow,
+  executionFollow,
   executionExplain,
   executionTimeline,
   executionLog,
@@ -100,6 +114,10 @@ export const commands: readonly Command[] = [
   executionDiff,
   executionBulk,
   executionBulkProgress,
+  approvalList,
+  approvalShow,
+  approvalApprove,
+  approvalReject,
   viewList,
   viewSave,
   viewDelete,
@@ -118,7 +136,11 @@ export const commands: readonly Command[] = [
   secretUses,
   secretDelete,
   secretsRotateKey,
+  configSet,
+  configGet,
+  configList,
   configUses,
+  configDelete,
   workflowConfigs,
   auditList,
   auditHead,

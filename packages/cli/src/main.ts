@@ -1,15 +1,21 @@
 import { runCommandLine } from './command-line.ts'
 import { findRunningServer } from './project.ts'
+import { createWriter } from './terminal-text.ts'
 
 // A reader such as `head` closes the pipe before everything is written.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error
-  process.exit()
-})
+for (const output of [process.stdout, process.stderr])
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+    process.exit()
+  })
+
+/** A restart of the server takes less. */
+const RETRY_FOR_MS = 30_000
 
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   findRunningServer,
-  out: (text) => void process.stdout.write(text),
-  err: (text) => void process.stderr.write(text),
+  retryForMs: RETRY_FOR_MS,
+  out: createWriter(process.stdout),
+  err: createWriter(process.stderr),
 })

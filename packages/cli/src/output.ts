@@ -1,6 +1,7 @@
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { CommandContext, CommandOption, ParsedArguments } from './command.ts'
 import { formatColumns } from './help.ts'
+import { escapeControls, escapeLine } from './terminal-text.ts'
 
 export const jsonOption: Record<string, CommandOption> = {
   json: { type: 'boolean', about: 'print the answer of the server' },
@@ -13,7 +14,7 @@ export function printJson({ out }: CommandContext, json: string): void {
 
 /** Prints the message of an answer. */
 export function printMessage({ out }: CommandContext, json: string): void {
-  out(`${stringOf(membersOf(json)?.get('message'))}\n`)
+  out(`${escapeControls(stringOf(membersOf(json)?.get('message')) ?? '')}\n`)
 }
 
 /** Prints a list as a table of these members, or unchanged with --json. */
@@ -37,11 +38,12 @@ export function printWarnings({ err }: CommandContext, json: string): void {
   const warnings = (elementsOf(json) ?? []).flatMap(
     (row) => elementsOf(membersOf(row)?.get('warnings') ?? '[]') ?? [],
   )
-  for (const warning of new Set(warnings)) err(`warning: ${stringOf(warning)}\n`)
+  for (const warning of new Set(warnings))
+    err(`warning: ${escapeControls(stringOf(warning) ?? '')}\n`)
 }
 
 function formatCell(json: string | undefined): string {
-  return stringOf(json) ?? (json === undefined || json === 'null' ? '' : json)
+  return escapeLine(stringOf(json) ?? (json === undefined || json === 'null' ? '' : json))
 }
 
 /** The state of an execution, from the JSON text of its summary or context. */

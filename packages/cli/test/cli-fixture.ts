@@ -9,16 +9,19 @@ interface FixtureOptions {
   env?: Record<string, string>
   /** The URL of the system that runs from this clone. Without this function the fake API is configured. */
   running?: (apiUrl: string) => string | undefined
+  /** Time for which failed requests are repeated; 0 by default. */
+  retryForMs?: number
 }
 
 /** The command line in front of a fake API. */
-export async function cliFixture({ env, running }: FixtureOptions = {}) {
+export async function cliFixture({ env, running, retryForMs = 0 }: FixtureOptions = {}) {
   const api = await fakeApi()
   const configured = running ? {} : { SVC_WORKERS__SERVER_URL: api.url }
   const windlass = async (...argv: string[]) => {
     const output = { out: '', err: '' }
     const status = await runCommandLine(argv, {
       env: { SVC_CONFIG: '/dev/null', ...configured, ...env },
+      retryForMs,
       findRunningServer: async () => running?.(api.url),
       out: (text) => {
         output.out += text

@@ -12,6 +12,7 @@ const ARGUMENTS: Record<string, string> = {
   execution_id: ID,
   other_execution_id: ID,
   after_seq: '3',
+  task_call_id: 'send/1',
   action: 'cancel',
   id: ID,
   screen: 'executions',
@@ -27,12 +28,16 @@ const calling = commands.filter(
   ({ words, options }) => options?.['server-url'] !== undefined && words !== 'mcp',
 )
 
+/** Options without which a command does nothing. */
+const OPTIONS: Record<string, string[]> = { 'workflow delete': ['--all'] }
+
 async function argumentsOf(words: string, names: readonly string[]): Promise<string[]> {
   if (words === 'audit export') return [`${await writeSource('')}.ndjson`]
   const given = names.map(async (name) =>
     name === 'file' ? await writeSource('x = 1\n') : ARGUMENTS[name],
   )
-  return (await Promise.all(given)).filter((argument) => argument !== undefined)
+  const texts = (await Promise.all(given)).filter((argument) => argument !== undefined)
+  return [...texts, ...(OPTIONS[words] ?? [])]
 }
 
 /** Error bodies of the API in each of their forms, and bodies of other programs. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { PathSegment, path } from '@windlass/api-client/path'
 import { getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
@@ -33,7 +34,10 @@ export const executionBulk: Command = {
   async run(parsed, context) {
     const isDryRun = parsed.options.expect === undefined || parsed.options['dry-run'] === true
     const body = await bodyOf(parsed, isDryRun)
-    const request = { method: 'POST', path: path`/executions/bulk`, body } as const
+    // A resume that was carried out must not be carried out again at the next pause.
+    const isOnce = parsed.args[0] === 'resume' && !isDryRun
+    const sending = isOnce ? { repeatability: 'once' as const } : { idempotencyKey: randomUUID() }
+    const request = { method: 'POST', path: path`/executions/bulk`, body, ...sending } as const
     const answer = await createApiCall(parsed, context)({ ...request, timeoutMs: ACT_MS })
     if (parsed.options.json) printJson(context, answer)
     else context.out(`${isDryRun ? previewText(answer) : resultText(answer)}\n`)

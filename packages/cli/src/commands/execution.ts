@@ -100,6 +100,7 @@ export const executionResume: Command = {
       method: 'POST' as const,
       path: `${await workflowPath(call, id)}${path`/resume/${id}`}/${isAsync ? 'async' : 'sync'}`,
       body: await readInput(parsed.args[1]),
+      repeatability: 'once' as const,
     }
     const answer = isAsync ? await call(request) : await waitUntilSettled(call, request)
     printJson(context, answer)

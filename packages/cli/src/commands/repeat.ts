@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { path, toExecutionId } from '@windlass/api-client/path'
 import { toJsonObject } from '@windlass/api-client/payload'
 import { createApiCall, serverOptions } from '../api-call.ts'
@@ -22,7 +23,13 @@ export const executionRerun: Command = {
   async run(parsed, context) {
     const id = toExecutionId(parsed.args[0] ?? '')
     const body = toJsonObject(await againOf(parsed))
-    const request = { method: 'POST', path: path`/executions/${id}/rerun`, body } as const
+    const idempotencyKey = randomUUID()
+    const request = {
+      method: 'POST',
+      path: path`/executions/${id}/rerun`,
+      body,
+      idempotencyKey,
+    } as const
     printJson(context, await createApiCall(parsed, context)(request))
     return 0
   },
@@ -42,7 +49,13 @@ export const executionFork: Command = {
     const after_seq = toNumber('after_seq', parsed.args[1] ?? '')
     const dry_run = String(parsed.options['dry-run'] === true)
     const body = toJsonObject({ after_seq, dry_run, ...(await againOf(parsed)) })
-    const request = { method: 'POST', path: path`/executions/${id}/fork`, body } as const
+    const idempotencyKey = randomUUID()
+    const request = {
+      method: 'POST',
+      path: path`/executions/${id}/fork`,
+      body,
+      idempotencyKey,
+    } as const
     printJson(context, await createApiCall(parsed, context)(request))
     return 0
   },

@@ -5,6 +5,7 @@ import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type ParsedArguments, UsageError } from '../command.ts'
 import { parseList } from '../input.ts'
 import { jsonOption, printJson } from '../output.ts'
+import { escapeLine } from '../terminal-text.ts'
 import { deleteCommand } from './delete-command.ts'
 
 function requireCount(option: string, text: string): string {
@@ -93,7 +94,7 @@ export const workerTokensList: Command = {
         const used = `${uses} of ${max_uses ?? 'any'} uses`
         const expiry = expires_at ? `expires ${expires_at}` : 'never expires'
         const cells = [name, prefix, used, expiry, JSON.stringify(restrictions)]
-        context.out(`${cells.join('\t')}\n`)
+        context.out(`${cells.map(escapeLine).join('\t')}\n`)
       }
     return 0
   },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
 import { PRIORITY_PROBLEM } from '@windlass/domain/priority'
@@ -6,6 +7,14 @@ import { type Command, type CommandOption, UsageError } from '../command.ts'
 import { parseWorkflowRef, readBytes, readInput } from '../input.ts'
 import { exitStatusOf, jsonOption, printJson, printRows, printWarnings } from '../output.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
+
+const keyOption: Record<string, CommandOption> = {
+  'idempotency-key': {
+    type: 'string',
+    value: 'KEY',
+    about: 'a run that was started with this key in the last 24 hours is not started again',
+  },
+}
 
 const VERSION = /^[1-9]\d{0,8}$/
 
@@ -33,7 +42,9 @@ export const workflowUpload: Command = {
       if_changed: ifChanged ? 'true' : undefined,
     }
     const call = createApiCall(parsed, context)
-    const rows = await call({ method: 'POST', path: path`/workflows`, query, body })
+    const repeatability = isDry ? 'repeatable' : 'once'
+    const request = { method: 'POST', path: path`/workflows`, query, body, repeatability } as const
+    const rows = await call(request)
     if (isDry) printJson(context, rows)
     else printRows(rows, ['namespace', 'name', 'version'], parsed, context)
     printWarnings(context, rows)
@@ -86,6 +97,7 @@ export const workflowRun: Command = {
     async: { type: 'boolean', about: 'do not wait for the result' },
     version: { type: 'string', value: 'N', about: 'run this version' },
     priority: { type: 'string', value: 'N', about: 'level in the queue, from 0 to 9' },
+    ...keyOption,
     ...detailedOption,
     ...serverOptions,
   },
@@ -104,6 +116,7 @@ export const workflowRun: Command = {
       path: `${run}/${isAsync ? 'async' : 'sync'}`,
       query: { version: version?.toString(), priority: priority?.toString(), ...shown },
       body: await readInput(parsed.args[1]),
+      idempotencyKey: parsed.options['idempotency-key']?.toString() ?? randomUUID(),
     }
     const answer = isAsync ? await call(request) : await waitUntilSettled(call, request, shown)
     printJson(context, answer)
