@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from windlass._call_id import _full_text, call_key
-from windlass._table_text import table_text
+from windlass._table_text import table_text as table_parts
 
 
 class Colour(StrEnum):
@@ -30,6 +30,11 @@ ROW = {"name": "Ada", "tags": ["a", "b"], "price": 12.5, "ok": True, "note": Non
 TEXTS = ["", "a", 'a"b', "é", "\x7f", "\n\t\b\f\r\x00\x1f", "日本", "\U0001f600", "},{", "\\", "/"]
 NUMBERS = [0, -7, 2**53 + 1, 2**63, 2**64, 10**30, 1.0, -0.0, 0.1, 12345.678, 9e15, 1e-4]
 KEYS = ["a", "ab", "a b", "A", "_", "a1", "__dict__", "true", "1", "a!", 'a"', "é", "", "~", "\x7f"]
+
+
+def table_text(rows: Any) -> str | None:
+    parts = table_parts(rows)
+    return None if parts is None else b"".join(parts).decode()
 
 
 def value_of(random: Random, depth: int) -> Any:

@@ -20,7 +20,7 @@ from math import isfinite
 from operator import itemgetter
 from pathlib import PurePath
 from types import CoroutineType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 from uuid import UUID
 
 from windlass._array_form import array_form
@@ -69,14 +69,19 @@ def call_key(
             text = _text_of_scalars(name, by_name, args, kwargs)
         else:
             text = _text_of_positional_scalars(name, names, args)
-        parts = _PlainText().parts_of(name, by_name, args, kwargs) if text is None else [text]
-        plain_size = sum(map(len, parts))
+        if text is None:
+            return _hash(name, _PlainText().parts_of(name, by_name, args, kwargs))
+        plain_size = len(text)
     except _NotPlain:
-        parts, plain_size = [_full_text([name, by_name, list(args), kwargs])], 0
+        text, plain_size = _full_text([name, by_name, list(args), kwargs]), 0
+    return CallKey(f"{name}_{hashlib.sha256(text.encode()).hexdigest()[:16]}", plain_size)
+
+
+def _hash(name: str, parts: Sequence[str | bytes]) -> CallKey:
     digest = hashlib.sha256()
     for part in parts:
-        digest.update(part.encode())
-    return CallKey(f"{name}_{digest.hexdigest()[:16]}", plain_size)
+        digest.update(part if isinstance(part, bytes) else part.encode())
+    return CallKey(f"{name}_{digest.hexdigest()[:16]}", sum(map(len, parts)))
 
 
 def _full_text(content: Any) -> str:
@@ -93,6 +98,7 @@ class _NotPlain(Exception):
 MAX_PLAIN_LEVELS = 50
 # Of more arguments the texts are joined before they are hashed.
 MAX_PARTS = 16
+_LISTS: set[type] = {list, tuple}
 # Level of the arguments in the content of an id.
 ARGUMENT_LEVEL = 2
 
@@ -157,7 +163,7 @@ class _PlainText:
         # Dictionaries of the same keys: each key with the text before its value, in their order.
         self._shapes: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
         # Each argument occurs twice in the content of an id: by name and by position.
-        self._arguments: dict[int, str] = {}
+        self._arguments: dict[int, Sequence[str | bytes]] = {}
 
     def parts_of(
         self,
@@ -165,31 +171,34 @@ class _PlainText:
         by_name: Mapping[str, Any],
         args: Sequence[Any],
         kwargs: Mapping[str, Any],
-    ) -> list[str]:
+    ) -> list[str | bytes]:
         """Returns the text of `[name, by_name, args, kwargs]` in parts, which are not copied."""
-        values = [self.of(value, ARGUMENT_LEVEL) for value in args]
-        if len(values) > MAX_PARTS:
-            values = [",".join(values)]
-        parts = [f"[{quote_json(name)},", *self._parts_of_dict(by_name), ",["]
-        for n, value in enumerate(values):
-            parts += [",", value] if n else [value]
+        parts: list[str | bytes] = [f"[{quote_json(name)},", *self._parts_of_dict(by_name), ",["]
+        if len(args) > MAX_PARTS:
+            parts.append(",".join([self.of(value, ARGUMENT_LEVEL) for value in args]))
+        else:
+            for n, value in enumerate(args):
+                parts += [",", *self._parts_of(value)] if n else self._parts_of(value)
         return [*parts, "],", *self._parts_of_dict(kwargs), "]"]
 
-    def _parts_of_dict(self, value: Mapping[str, Any]) -> list[str]:
-        parts = ['{"__dict__":[']
+    def _parts_of_dict(self, value: Mapping[str, Any]) -> list[str | bytes]:
+        parts: list[str | bytes] = ['{"__dict__":[']
         for n, (start, key) in enumerate(sorted((f"[{quote_json(key)},", key) for key in value)):
-            parts += [f"],{start}" if n else start, self.of(value[key], ARGUMENT_LEVEL)]
+            parts += [f"],{start}" if n else start, *self._parts_of(value[key])]
         return [*parts, "]]}" if value else "]}"]
+
+    def _parts_of(self, argument: object) -> Sequence[str | bytes]:
+        parts = self._arguments.get(id(argument))
+        if parts is None:
+            parts = table_text(argument) if _may_be_rows(argument) else None
+            parts = parts or [self.of(argument, ARGUMENT_LEVEL)]
+            self._arguments[id(argument)] = parts
+        return parts
 
     def of(self, value: object, level: int) -> str:
         kind = type(value)
         if (leaf := _LEAVES.get(kind)) is not None:
             return leaf(value)
-        if level == ARGUMENT_LEVEL:
-            text = self._arguments.get(id(value))
-            if text is None:
-                text = self._arguments[id(value)] = self._of_container(value, kind, level)
-            return text
         if level == MAX_PLAIN_LEVELS:
             raise _NotPlain
         return self._of_container(value, kind, level)
@@ -201,11 +210,9 @@ class _PlainText:
             if isinstance(value, Identified):
                 return f'{{"__id__":{quote_json(value.__windlass_id__)}}}'
             raise _NotPlain
+        if _may_be_rows(value) and (rows := table_text(value)) is not None:
+            return b"".join(rows).decode()
         items: Sequence[object] = value
-        if len(items) >= MIN_ROWS and type(items[0]) is dict:
-            text = table_text(items)
-            if text is not None:
-                return text
         parts: list[str] = [
             leaf(item) if (leaf := _LEAVES.get(type(item))) else self.of(item, level + 1)
             for item in items
@@ -227,6 +234,10 @@ class _PlainText:
             parts.append(start + (leaf(item) if leaf else self.of(item, level)))
         pairs = "],".join(parts)
         return f'{{"__dict__":[{pairs}]]}}' if parts else '{"__dict__":[]}'
+
+
+def _may_be_rows(value: Any) -> TypeGuard[Sequence[Any]]:
+    return type(value) in _LISTS and len(value) >= MIN_ROWS and type(value[0]) is dict
 
 
 class _Form(dict[str, Any]):

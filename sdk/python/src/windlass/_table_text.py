@@ -38,8 +38,11 @@ class _Row(msgspec.Struct, rename={"pairs": "__dict__"}, gc=False):
 _encode = msgspec.json.Encoder().encode
 
 
-def table_text(rows: Sequence[Any]) -> str | None:
-    """Returns the text of rows in a call id, or None if it is not made here."""
+def table_text(rows: Sequence[Any]) -> list[bytes] | None:
+    """Returns the text of rows in a call id in parts, or None if it is not made here.
+
+    Joining the parts would take as long as hashing them.
+    """
     if set(map(type, rows)) != {dict} or set(map(type, chain.from_iterable(rows))) != {str}:
         return None
     keys = sorted(rows[0], key=quote_json)
@@ -56,16 +59,17 @@ def table_text(rows: Sequence[Any]) -> str | None:
         forms = map(_Row, zip(*pairs, strict=True))
         parts: list[bytes] = []
         while chunk := list(islice(forms, CHUNK)):
-            parts.append(_encode(chunk)[1:-1])
-        parts[0] = b"[" + parts[0]
-        parts[-1] += b"]"
-        text = b",".join(parts).decode()
+            parts += [b"," if parts else b"[", _ascii(_encode(chunk)[1:-1])]
     except (KeyError, ValueError, OverflowError):  # of a row without a key, or of msgspec
         return None
-    # Python writes ASCII only, and escapes the last character of it.
-    if text.isascii() and "\x7f" not in text:
+    return [*parts, b"]"]
+
+
+def _ascii(text: bytes) -> bytes:
+    """Returns JSON as Python writes it: in ASCII, and with the last character of that escaped."""
+    if text.isascii() and b"\x7f" not in text:
         return text
-    return _NOT_ASCII.sub(lambda match: quote_json(match[0])[1:-1], text)
+    return _NOT_ASCII.sub(lambda match: quote_json(match[0])[1:-1], text.decode()).encode()
 
 
 def _is_plain(column: Sequence[Any], level: int) -> bool:

@@ -149,27 +149,31 @@ class TaskExecution:
             if self.options.requires_approval:
                 await await_approval(self.options, self.run, self.call, self.task_name, 0)
             await self.run.wait_for_capacity()
-            await self._wait_if_strict()
+            if self._is_strict:
+                await self.run.wait_until_stored()
             started_at = self.run.find_start(E.TASK_STARTED, self.call.id)
             self._record_arguments(E.TASK_STARTED)
             result = await self._execute_attempts(started_at)
         except (ApprovalRejected, RequestRefusedError, TaskAuthorizationError) as error:
             failure = self._record_failure(error)
-            await self._wait_if_strict()
+            if self._is_strict:
+                await self.run.wait_until_stored()
             # The same cause as in every later run.
             raise failure from failure.__cause__
         except Exception as error:
             try:
                 return await self._recover(error)
             finally:
-                await self._wait_if_strict()
+                if self._is_strict:
+                    await self.run.wait_until_stored()
         self._record(E.TASK_COMPLETED, result.form, value_text=result.text)
-        await self._wait_if_strict()
+        if self._is_strict:
+            await self.run.wait_until_stored()
         return result.value
 
-    async def _wait_if_strict(self) -> None:
-        if self.run.is_strict or self.options.durability == "strict":
-            await self.run.wait_until_stored()
+    @property
+    def _is_strict(self) -> bool:
+        return self.run.is_strict or self.options.durability == "strict"
 
     async def _execute_attempts(self, started_at: datetime) -> Result:
         total_s = self.options.total_timeout
