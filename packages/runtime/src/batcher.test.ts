@@ -81,7 +81,7 @@ function spaced() {
       await flush.opened
       return items
     },
-    { spacingMs: 4, maxBatchSize: 8 },
+    { spacingMs: 4, maxBatchSize: 16 },
   )
   const finish = async () => {
     gates.shift()?.open()
@@ -90,18 +90,31 @@ function spaced() {
   return { batcher, batches, finish }
 }
 
-test('spacingMs, items queued under load: the next batch starts later, with all that arrived', async () => {
+/** Numbers from `first` to `last`. */
+const range = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => first + i)
+
+test('spacingMs, 12 items under load: the next batch starts later, with all that arrived', async () => {
   const { batcher, batches, finish } = spaced()
-  const results = [1, 2, 3, 4].map((item) => batcher.add(item))
+  const results = range(1, 12).map((item) => batcher.add(item))
   await finish()
-  results.push(batcher.add(5))
+  results.push(batcher.add(13))
   await vi.advanceTimersByTimeAsync(3)
-  results.push(batcher.add(6))
+  results.push(batcher.add(14))
   expect(batches).toEqual([[1]])
   await vi.advanceTimersByTimeAsync(1)
-  expect(batches).toEqual([[1], [2, 3, 4, 5, 6]])
+  expect(batches).toEqual([[1], range(2, 14)])
   await finish()
-  expect(await Promise.all(results)).toEqual([1, 2, 3, 4, 5, 6])
+  expect(await Promise.all(results)).toEqual(range(1, 14))
+})
+
+test('spacingMs, fewer than 12 items: no delay', async () => {
+  const { batcher, batches, finish } = spaced()
+  const results = range(1, 11).map((item) => batcher.add(item))
+  await finish()
+  expect(batches).toEqual([[1], range(2, 11)])
+  await finish()
+  await Promise.all(results)
 })
 
 test('spacingMs, one item after another, or two callers: no delay', async () => {
@@ -119,16 +132,16 @@ test('spacingMs, one item after another, or two callers: no delay', async () => 
 
 test('spacingMs, a whole batch is queued: no delay', async () => {
   const { batcher, batches, finish } = spaced()
-  const results = Array.from({ length: 9 }, (_, i) => batcher.add(i))
+  const results = range(1, 17).map((item) => batcher.add(item))
   await finish()
-  expect(batches.map((batch) => batch.length)).toEqual([1, 8])
+  expect(batches).toEqual([[1], range(2, 17)])
   await finish()
   await Promise.all(results)
 })
 
 test('spacingMs, items queued for the next batch: idle only after it', async () => {
   const { batcher, batches, finish } = spaced()
-  for (const item of [1, 2, 3, 4]) void batcher.add(item)
+  for (const item of range(1, 12)) void batcher.add(item)
   let isIdle = false
   const idle = batcher.whenIdle().then(() => {
     isIdle = true
@@ -138,5 +151,5 @@ test('spacingMs, items queued for the next batch: idle only after it', async () 
   expect(isIdle).toBe(false)
   await finish()
   await idle
-  expect(batches).toEqual([[1], [2, 3, 4]])
+  expect(batches).toEqual([[1], range(2, 12)])
 })

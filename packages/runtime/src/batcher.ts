@@ -65,8 +65,8 @@ export interface BatcherOptions {
 }
 
 const MAX_BATCH_SIZE = 256
-/** With fewer items there is no load: two callers would wait for a batch that no third one joins. */
-const MIN_SPACED_ITEMS = 4
+/** With fewer items the processors are not busy, and a wait costs latency and saves nothing (bench/README.md). */
+const MIN_SPACED_ITEMS = 12
 
 /** Groups items into batches. `send` answers one result for each item, in order; its rejection rejects them all. */
 export class Batcher<Item, Result> {
