@@ -1,6 +1,5 @@
 import type { Approval } from '../src/domain/approvals.ts'
 import type { CommandResult } from '../src/engine/apply.ts'
-import type { ExecutionCommand } from '../src/engine/command.ts'
 import { type BatchCase, PREFIX } from './batch-cases.ts'
 
 /** The case with other ids and names. */
@@ -10,15 +9,7 @@ export function copyOf(plan: BatchCase, prefix: string): BatchCase {
     ...approval,
     decided_at: approval.decided_at && new Date(approval.decided_at),
   })
-  return { ...copy, approvals: copy.approvals.map(dated), commands: copy.commands.map(withTime) }
-}
-
-/** Restores the time of a park from its JSON form. */
-function withTime(one: ExecutionCommand): ExecutionCommand {
-  const { command } = one
-  if (command.kind !== 'release' || !command.park?.wake_at) return one
-  const park = { ...command.park, wake_at: new Date(command.park.wake_at) }
-  return { ...one, command: { ...command, park } }
+  return { ...copy, approvals: copy.approvals.map(dated) }
 }
 
 /** Answer to the caller. */

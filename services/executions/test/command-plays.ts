@@ -30,7 +30,7 @@ const AWAITED = new Map([
   ['foreign', { ...queued, execution_id: 'foreign', created_by: 'eve' }],
 ])
 const park = fc.record({
-  wake_at: fc.constantFrom(undefined, new Date(0), new Date(5_000)),
+  wait_ms: fc.constantFrom(undefined, -1, 0, 5_000),
   wake_on: fc.constantFrom(['other'], ['other', 'ended'], ['foreign'], ['unknown']),
 })
 const state = fc.constantFrom(

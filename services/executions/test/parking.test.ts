@@ -3,7 +3,7 @@ import { QueueService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { cancel, get, keepActive, run, setup, submit, worker } from './executions-fixture.ts'
 import { claimed, leasedIds, park } from './parking-fixture.ts'
 
@@ -34,6 +34,28 @@ test('parked until a time: not leased before, explained, queued when it has come
     .toEqual([near])
   expect(await explain(far)).toMatchObject({ parked: true })
 })
+
+test.each([
+  ['fast', 300_000],
+  ['slow', -300_000],
+])(
+  'the clock of a replica is 5 minutes %s: the clock of the database decides how long it waits',
+  async (_, offMs) => {
+    const { client, ports } = await setup()
+    const { w, ids } = await claimed(client, 2)
+    const [later = '', past = ''] = ids
+    const now = Date.now()
+    vi.useFakeTimers({ toFake: ['Date'], now: now + offMs })
+    onTestFinished(() => void vi.useRealTimers())
+    const wake_at = new Date(now + 200_000)
+    await park(client, w, later, { wake_at })
+    await park(client, w, past, { wake_at: new Date(now - 200_000) })
+    const explained = await explainer(ports[0])(later)
+    expect(explained).toMatchObject({ parked: true })
+    expect(Math.abs(Number(explained.deadline_at) - Number(wake_at))).toBeLessThan(60_000)
+    expect(await leasedIds(w)).toEqual([past])
+  },
+)
 
 test('a time in the past, or no condition: queued at once', async () => {
   const { client } = await setup()

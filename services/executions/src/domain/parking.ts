@@ -8,13 +8,13 @@ import { lose } from './ownership.ts'
  * first.
  */
 export interface WakeCondition {
-  wake_at?: Date | undefined
+  /** Milliseconds from now by the clock of the database; not positive: the time has come. */
+  wait_ms?: number | undefined
   wake_on: readonly string[]
 }
 
 export interface ParkContext {
   limits: Limits
-  now: Date
   /** An execution of `wake_on`, locked until the commit; undefined if it does not exist. */
   findAwaited(execution_id: string): Execution | undefined
 }
@@ -28,19 +28,18 @@ export interface ParkContext {
  */
 export function park(
   execution: Execution,
-  { wake_at, wake_on }: WakeCondition,
-  { limits, now, findAwaited }: ParkContext,
+  { wait_ms, wake_on }: WakeCondition,
+  { limits, findAwaited }: ParkContext,
 ): Outcome {
   const awaited = wake_on.map((id, i) => ownExecution(execution, findAwaited(id), i))
   const released = lose(execution, 'released', limits)
-  const waitMs = wake_at && wake_at.getTime() - now.getTime()
   const isMet =
-    (waitMs !== undefined && waitMs <= 0) || awaited.some((row) => isTerminal(row.state))
+    (wait_ms !== undefined && wait_ms <= 0) || awaited.some((row) => isTerminal(row.state))
   if (isMet || !released.next.queued) return released
   return {
     next: { ...released.next, queued: false, parked: true },
     events: [],
-    deadlineMs: waitMs,
+    deadlineMs: wait_ms,
     wake_on,
   }
 }

@@ -19,6 +19,8 @@ export interface ParsedCommand extends ExecutionCommand {
   with_log: boolean
   /** Stored before the command is applied. */
   requirement?: KnownRequirement
+  /** Time that wakes a parked execution; `WaitClock` makes it a duration before the command is applied. */
+  wake_at?: Date | undefined
 }
 
 /** Commands that each service may submit. */
@@ -167,10 +169,15 @@ function routingInputs({ requirement, input_json }: Body<'create'>): string | un
 
 /** A release with neither a time nor an execution queues the execution. */
 function release({ writer, park, ...how }: Body<'release'>, as: As): ParsedCommand {
-  const waits = park && (park.wake_at !== undefined || park.wake_on.length > 0)
+  const { wake_at, wake_on = [] } = park ?? {}
+  const waits = wake_at !== undefined || wake_on.length > 0
   const { unclaimed_only, crashed } = how
   const holder = toClaimHolder(writer)
-  return as({ kind: 'release', holder, park: waits ? park : undefined, unclaimed_only, crashed })
+  const condition = waits ? { wake_on } : undefined
+  return {
+    ...as({ kind: 'release', holder, park: condition, unclaimed_only, crashed }),
+    wake_at,
+  }
 }
 
 function resume({ body_json, target, request_id }: Body<'resume'>, as: As): ParsedCommand {

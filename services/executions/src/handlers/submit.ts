@@ -23,6 +23,7 @@ import * as ready from '../store/ready.ts'
 import { type ParsedCommand, parseCommand, readSender } from './commands.ts'
 import { withLogOfOrigin } from './plan-forks.ts'
 import { traceCommand } from './trace-command.ts'
+import { WaitClock } from './wait-clock.ts'
 
 /** Ids of requirements that this process has stored; they are few and never change. */
 const MAX_KNOWN = 10_000
@@ -57,6 +58,7 @@ interface Sender {
 export function createSubmitHandler(deps: SubmitDeps) {
   const { db, reads, writer, serviceIdentity, tokens, queueQuota, logSizes, logPartitions } = deps
   const stored = new LRUCache<string, true>({ max: MAX_KNOWN })
+  const waitClock = new WaitClock(db)
 
   async function storeRequirement({ requirement }: ParsedCommand): Promise<void> {
     if (!requirement || stored.has(requirement.requirement_id)) return
@@ -73,7 +75,8 @@ export function createSubmitHandler(deps: SubmitDeps) {
       const settle = typeof admitted === 'function' ? admitted : await admitted
       try {
         await storeRequirement(parsed)
-        const complete = { ...parsed, sender, command: await withLogOfOrigin(reads, command) }
+        const waiting = await waitClock.withWait(parsed)
+        const complete = { ...parsed, sender, command: await withLogOfOrigin(reads, waiting) }
         return { parsed, result: await logSizes.guard(parsed, () => writer.submit(complete)) }
       } finally {
         settle()
@@ -103,12 +106,7 @@ export function createSubmitHandler(deps: SubmitDeps) {
       readLogs(db, writer.logs, withLog),
     ])
     const results = done.map(({ parsed, result }): ResultMessage => {
-      if ('fault' in result)
-        return {
-          body: { $case: 'refusal', value: refusal(result.fault) },
-          log: [],
-          execution_token: '',
-        }
+      if ('fault' in result) return refused(result.fault)
       const { execution_id } = result.execution
       const execution = {
         ...result.execution,
@@ -136,6 +134,12 @@ function completeRow(
   row.traceparent = traceparent
   row.log_part = partitions.partOf(row)
 }
+
+const refused = (fault: Fault): ResultMessage => ({
+  body: { $case: 'refusal', value: refusal(fault) },
+  log: [],
+  execution_token: '',
+})
 
 const refusal = ({ kind, message, details }: Fault) => ({
   kind,
