@@ -135,8 +135,19 @@ test('the last worker is killed while it compensates: CANCELLED after cancel_tim
   expect((await effects()).slice(3)).toEqual(['undo c', 'undo b'])
 })
 
-/** Kills the processes in which a worker runs its executions. */
+/** Kills all processes below a worker, among them those in which it runs its executions. */
 async function killChildren(worker: Process): Promise<void> {
-  const ps = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(worker.pid)])
-  for (const pid of ps.stdout.trim().split(/\s+/).map(Number)) signalIfRunning(pid, 'SIGKILL')
+  const ps = await promisify(execFile)('ps', ['-e', '-o', 'pid=,ppid='])
+  const processes = ps.stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+  const below = new Set([worker.pid])
+  // A process is listed after its parent only as long as pids do not wrap around.
+  for (let size = 0; size < below.size; ) {
+    size = below.size
+    for (const [pid, ppid] of processes) if (below.has(ppid)) below.add(pid)
+  }
+  below.delete(worker.pid)
+  for (const pid of below) signalIfRunning(pid ?? expect.unreachable(), 'SIGKILL')
 }
