@@ -105,8 +105,8 @@ interface LogEvent {
   value: { metadata?: { value?: string } }
 }
 
-/** Kills one of the processes in which a worker runs its executions. */
-async function killChild(worker: Process): Promise<void> {
+/** Kills the process from which the children of a worker are forked; they end with it. */
+async function killChildren(worker: Process): Promise<void> {
   const ps = await promisify(execFile)('ps', ['-o', 'pid=', '--ppid', String(worker.pid)])
   const [pid] = ps.stdout.trim().split(/\s+/).map(Number)
   if (pid) signalIfRunning(pid, 'SIGKILL')
@@ -137,15 +137,15 @@ test('processes killed while executions sleep, call, retry, compensate: none los
   const restart = (service: 'executions' | 'dispatcher' | 'gateway', i = 0) =>
     system.of(service)[i]?.restart('SIGKILL')
   const kills = [
-    () => killChild(one),
+    () => killChildren(one),
     () => restart('executions', 0),
     () => two.restart('SIGKILL'),
     () => restart('gateway'),
-    () => killChild(two),
+    () => killChildren(two),
     () => restart('dispatcher', 0),
     () => one.restart('SIGKILL'),
     () => restart('executions', 1),
-    () => Promise.all([killChild(one), killChild(two), restart('dispatcher', 1)]),
+    () => Promise.all([killChildren(one), killChildren(two), restart('dispatcher', 1)]),
   ]
   for (const [i, kill] of kills.entries()) {
     // Progress between two kills: five deaths at one point would end an execution as FAILED.
