@@ -1,7 +1,7 @@
 import { Batcher } from '@windlass/runtime/batcher'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Command } from '../engine/command.ts'
-import { readClock } from '../store/deadlines.ts'
 import type { ParsedCommand } from './commands.ts'
 
 /**

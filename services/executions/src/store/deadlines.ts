@@ -47,9 +47,3 @@ export const findExpired = (db: Queries, ids: readonly string[]) =>
   db.rows<{ execution_id: string }>(sql`
     select execution_id from executions
      where execution_id = any(${ids}::uuid[]) and deadline_at < clock_timestamp()`)
-
-/** The time of the database's clock, which alone decides about deadlines. */
-export async function readClock(db: Queries): Promise<Date> {
-  const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
-  return row?.now as Date
-}

@@ -1,9 +1,10 @@
+import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { parseConfig } from '../domain/config.ts'
 import { ticksBefore } from '../domain/misfires.ts'
 import { nextTick } from '../domain/recurrence.ts'
 import * as due from '../store/due.ts'
-import { readClock, type ScheduleRow } from '../store/schedules.ts'
+import type { ScheduleRow } from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { toAnchoredRecurrence } from './read-recurrence.ts'
 

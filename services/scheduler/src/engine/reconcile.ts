@@ -1,6 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { newId } from '@windlass/runtime/ids'
 import { membersOf } from '@windlass/runtime/json/json'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { parseConfig, parseOverlap } from '../domain/config.ts'
@@ -156,7 +157,7 @@ async function insertDeclared(
   schedule_config: string,
 ): Promise<string | undefined> {
   const row = {
-    ...toTiming(schedule_config, await schedules.readClock(tx)),
+    ...toTiming(schedule_config, await readClock(tx)),
     workflow_id: latest.id,
     workflow_namespace: latest.namespace,
     workflow_name: latest.name,

@@ -3,6 +3,7 @@ import { isOverlapPolicy, OVERLAP_POLICIES, type OverlapPolicy } from '@windlass
 import type { CreateRequest, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { conflict, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import { firstTick, parseConfig, parseOverlap } from '../domain/config.ts'
 import { parseScheduleName } from '../domain/schedule-names.ts'
 import { requireValidInput } from '../engine/check-inputs.ts'
@@ -33,7 +34,7 @@ export async function createSchedule(
   if (await schedules.find(db, name)) throw nameTaken(name)
   const recurrence = parseConfig(request.schedule_config_json)
   const overlap = resolveOverlap(request.overlap, request.schedule_config_json) ?? 'allow'
-  const now = await schedules.readClock(db)
+  const now = await readClock(db)
   const next_run_at = firstTick(recurrence, now)
   const input = request.input_json || NO_INPUT
   requireValidInput(deps, workflow, input)

@@ -8,6 +8,7 @@ import type {
   NextResponse,
 } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import { type ForecastTick, findClashes } from '../domain/clashes.ts'
 import { listClockChanges } from '../domain/clock-changes.ts'
 import { parseTimezone } from '../domain/config.ts'
@@ -38,7 +39,7 @@ export async function listNextTicks(
 ): Promise<NextResponse> {
   const row = await schedules.find(db, ref)
   if (!row) throw notFound('Schedule', ref)
-  const now = await schedules.readClock(db)
+  const now = await readClock(db)
   const anchored = toAnchoredRecurrence(row)
   const timezone = parseTimezone(row.schedule_config)
   const ticks = listTicks(anchored, now, END_OF_TIME, clamp(count, MAX_COUNT))
@@ -59,7 +60,7 @@ export async function forecastTicks(
   { db }: SchedulerDeps,
   request: ForecastRequest,
 ): Promise<ForecastResponse> {
-  const from = await schedules.readClock(db)
+  const from = await readClock(db)
   const to = new Date(from.getTime() + clamp(request.hours, MAX_HOURS) * HOUR_MS)
   const { all, workflows, ids } = request
   const visible = readVisibility({ all, workflows, ids })

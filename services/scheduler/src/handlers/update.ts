@@ -2,6 +2,7 @@ import type { Caller } from '@windlass/domain/caller'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { notFound } from '@windlass/runtime/faults'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { firstTick, parseConfig } from '../domain/config.ts'
@@ -57,7 +58,7 @@ export async function updateSchedule(
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   const workflow = await findWorkflow(deps, request.ref)
   if (schedule_config_json !== undefined)
-    firstTick(parseConfig(schedule_config_json), await schedules.readClock(deps.db))
+    firstTick(parseConfig(schedule_config_json), await readClock(deps.db))
   const overlap = resolveOverlap(request.overlap, schedule_config_json)
   const effective = [schedule_config_json, input_json, overlap]
   const isEffective = effective.some((member) => member !== undefined)

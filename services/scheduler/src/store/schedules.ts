@@ -68,12 +68,6 @@ const columns = sql`
   anchor_at, next_run_at, last_run_at, run_count, failure_count, tick_count, input_problem, created_at,
   updated_at`
 
-/** The time of the database's clock, which alone decides which ticks are due. */
-export async function readClock(db: Queries): Promise<Date> {
-  const row = await db.maybe<{ now: Date }>(sql`select clock_timestamp() as now`)
-  return row?.now as Date
-}
-
 /** Returns undefined if the name is taken. */
 export const insert = (db: Queries, row: NewSchedule) =>
   db.maybe<ScheduleRow>(sql`
