@@ -173,7 +173,8 @@ def test_parts_of_a_call_are_the_full_text(count: int) -> None:
         by_name = dict(zip(names, args, strict=False))
         kwargs = {"more": args[:1]} if random.random() < 0.5 else {}
         parts = _PlainText().parts_of("task", by_name, args, kwargs)
-        assert "".join(parts) == _full_text(["task", by_name, args, kwargs])
+        text = b"".join(part if isinstance(part, bytes) else part.encode() for part in parts)
+        assert text.decode() == _full_text(["task", by_name, args, kwargs])
 
 
 def test_text_of_scalar_arguments_is_the_full_text() -> None:

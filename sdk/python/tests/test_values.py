@@ -163,7 +163,7 @@ class ClosedModel(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid")
     n: int
 
-    @pydantic.computed_field
+    @pydantic.computed_field  # type: ignore[prop-decorator]
     @property
     def twice(self) -> int:
         return 2 * self.n
@@ -172,6 +172,7 @@ class ClosedModel(pydantic.BaseModel):
 Wait = NewType("Wait", timedelta)
 Kept = NewType("Kept", Line)
 Pet = TypeAliasType("Pet", Cat | Dog)
+Id = NewType("Id", int)
 
 
 class Money:
@@ -255,7 +256,7 @@ ORDER = Order(1, [Line(Decimal("9.90"), {"b", "a"})], timedelta(minutes=5))
         (ClosedModel, ClosedModel(n=1)),
         (Wait, Wait(timedelta(hours=1))),
         (list[Kept], [Kept(Line(Decimal(1)))]),
-        (dict[NewType("Id", int), Wait], {7: timedelta(hours=1)}),
+        (dict[Id, Wait], {7: timedelta(hours=1)}),
         (dict[Wait, int], {timedelta(hours=1): 1}),
         (Pet, Dog([])),
         (Pet | None, Cat(1)),
