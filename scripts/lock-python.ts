@@ -15,6 +15,7 @@ const LOCKS = {
   'requirements-dev.txt': ['--extra', 'dev'],
   // The lowest versions that pyproject.toml admits, for `npm run test:pythons`; nothing else installs them.
   'requirements-lowest.txt': ['--extra', 'dev', '--resolution', 'lowest-direct'],
+  'requirements-frameworks.txt': ['--extra', 'frameworks'],
   'requirements-docs.txt': ['--extra', 'docs'],
 }
 

@@ -26,6 +26,7 @@ const PACKAGES = {
   worker: { lock: 'requirements.txt', extras: 'worker,otel,encryption' },
   dev: { lock: 'requirements-dev.txt', extras: 'dev' },
   lowest: { lock: 'requirements-lowest.txt', extras: 'dev' },
+  frameworks: { lock: 'requirements-frameworks.txt', extras: 'frameworks' },
 }
 
 type PackageSet = keyof typeof PACKAGES
@@ -41,7 +42,7 @@ interface SetupContext {
 interface PythonOptions {
   /**
    * `worker`: what a worker needs (the default); `dev`: also the packages for tests, types and lint; `lowest`:
-   * those of `dev` in the lowest versions that pyproject.toml admits.
+   * those of `dev` in the lowest versions that pyproject.toml admits; `frameworks`: programs in which the client runs.
    */
   packages?: PackageSet
   folder?: string
@@ -133,10 +134,8 @@ const stampFile = (venv: string) => path.join(venv, '.windlass-stamp')
 
 /** The stamp of an environment that has these packages. */
 function stampOf(venv: string, packages: PackageSet): Stamp {
-  const locks =
-    packages === 'lowest'
-      ? ['requirements-lowest.txt']
-      : ['requirements.txt', 'requirements-dev.txt']
+  const isShared = packages === 'worker' || packages === 'dev'
+  const locks = isShared ? [PACKAGES.worker.lock, PACKAGES.dev.lock] : [PACKAGES[packages].lock]
   const files = ['pyproject.toml', ...locks].map((name) => path.join(SDK, name))
   return new Stamp(stampFile(venv), { files, facts: [packages] })
 }
