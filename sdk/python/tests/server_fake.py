@@ -193,7 +193,13 @@ class FakeServer:
         """Requests cancellation of an execution."""
         stored.state = "CANCELLING"
         stored.append("WORKFLOW_CANCELLING")
-        self.frame(stored.worker, "execution_cancelled", f'{{"context": {stored.context()}}}')
+        self.send_cancel(stored)
+
+    def send_cancel(self, stored: StoredExecution, generation: int | None = None) -> None:
+        """Sends a cancel frame for a claim generation, the present one unless it is given."""
+        number = stored.generation if generation is None else generation
+        data = f'{{"context": {stored.context()}, "claim_generation": {number}}}'
+        self.frame(stored.worker, "execution_cancelled", data)
 
     def ping(self, worker: str | None = None) -> None:
         """Sends a ping."""

@@ -221,6 +221,22 @@ async def test_ended_child_releases_its_executions_as_crashed(
     assert (await run(server, source, "pid")).state == "COMPLETED"
 
 
+async def test_cancel_frame_after_the_death_of_the_child_is_not_confirmed(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "ends_its_process", "exits")
+    await until(lambda: stored.crashes == 1)
+    await until(lambda: stored.releases)
+    # The server has handed it over to the same worker, whose dispatch follows.
+    stored.state, stored.worker = "CANCELLING", "w1"
+    before = len(server.requests)
+    server.send_cancel(stored, stored.generation - 1)
+    server.ping()
+    await until(lambda: server.pongs)
+    assert [path for _, path in server.requests[before:]] == ["/workers/w1/pong"]
+
+
 async def test_blocked_child_delays_neither_pongs_nor_other_children(
     server: FakeServer, workers: Workers, source: str, tmp_path: Path
 ) -> None:

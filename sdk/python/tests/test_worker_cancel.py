@@ -62,7 +62,7 @@ async def test_cancel_before_the_claim_ends_the_execution(
     async def cancel_first(request: Any) -> None:
         if "/claim/" in request.path and not claiming.is_set():
             claiming.set()
-            server.frame("w1", "execution_cancelled", f'{{"context": {stored.context()}}}')
+            server.send_cancel(stored)
             await asyncio.sleep(0.1)
 
     server.faults.append(cancel_first)
@@ -98,6 +98,19 @@ async def test_cancel_of_an_execution_that_no_longer_runs_is_confirmed(
     server.cancel(stored)
     await until(lambda: stored.state in TERMINAL)
     assert stored.state == "CANCELLED"
+
+
+async def test_cancel_of_an_earlier_claim_does_not_end_a_later_one(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "hello", "x")
+    await until(lambda: stored.state in TERMINAL)
+    stored.state = "CANCELLING"
+    stored.generation += 2
+    server.send_cancel(stored, stored.generation - 1)
+    await until(lambda: server.stale_writes)
+    assert stored.state == "CANCELLING"
 
 
 async def test_cancel_of_an_execution_of_another_worker_is_ignored(

@@ -26,6 +26,7 @@ test('repeated cancel signals: one frame with the context, again on a new stream
   expect(cancel?.event).toBe('execution_cancelled')
   expect(JSON.parse(cancel?.data ?? '')).toMatchObject({
     context: { execution_id, state: 'CANCELLING', current_worker: worker },
+    claim_generation: held.claim_generation,
   })
 
   const again = await openStream(streams, worker, session_id)
@@ -38,13 +39,14 @@ test('repeated cancel signals: one frame with the context, again on a new stream
   expect(work(stream)).toHaveLength(2)
 })
 
-test('cancellation that is over, or of another worker: no frame', async () => {
+test('cancellation that is over, of another worker, or of an earlier claim: no frame', async () => {
   const { join, publishSignal, executions, name } = await startDispatchers()
   const worker = name()
   const { stream } = await join({ name: worker })
-  executions.hold(worker, 3)
-  const [mine, over, foreign] = executions.held.get(worker) ?? []
-  if (!mine || !over || !foreign) expect.unreachable()
+  executions.hold(worker, 4)
+  const [mine, over, foreign, again] = executions.held.get(worker) ?? []
+  if (!mine || !over || !foreign || !again) expect.unreachable()
+  executions.cancelling.set(again.execution_id, { ...again, state: 'CANCELLING' })
   executions.cancelling.set(over.execution_id, { ...over, state: 'CANCELLED' })
   executions.cancelling.set(foreign.execution_id, {
     ...foreign,
@@ -54,8 +56,14 @@ test('cancellation that is over, or of another worker: no frame', async () => {
   executions.cancelling.set(mine.execution_id, { ...mine, state: 'CANCELLING' })
   // Signals may be lost, the first ones before the subscription is active: repeated as executions does.
   const resend = () => {
-    for (const { execution_id } of [over, foreign, mine])
-      publishSignal(worker, { $case: 'cancel_due', value: { execution_id } })
+    const earlier = { claim_generation: again.claim_generation - 1 }
+    for (const { execution_id, claim_generation } of [
+      { ...again, ...earlier },
+      over,
+      foreign,
+      mine,
+    ])
+      publishSignal(worker, { $case: 'cancel_due', value: { execution_id, claim_generation } })
     return ids(stream)
   }
   await expect.poll(resend).toEqual([mine.execution_id])

@@ -70,7 +70,7 @@ export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): str
   frame(
     'execution_cancelled',
     frameId(execution, execution.last_seq),
-    `{"context":${contextJson(execution, log)}}`,
+    `{"context":${contextJson(execution, log)},"claim_generation":${execution.claim_generation}}`,
   )
 
 /** Frame id, for deduplication: equal for repeats of an execution under one generation (invariant D9). */

@@ -1,4 +1,9 @@
-import type { ExecutionsService, LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
+import type {
+  Execution,
+  ExecutionsService,
+  LogEntry,
+} from '@windlass/proto/windlass/executions/v1/executions'
+import type { CancelDue } from '@windlass/proto/windlass/signals/v1/signals'
 import type { RpcClient } from '@windlass/rpc/client'
 import { Batcher } from '@windlass/runtime/batcher'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -7,9 +12,8 @@ import type { ConnectedWorkers } from './connected-workers.ts'
 
 type Executions = Pick<RpcClient<ExecutionsService>, 'log'>
 
-interface DueCancel {
+interface DueCancel extends CancelDue {
   worker_name: string
-  execution_id: string
 }
 
 const CONCURRENCY = 16
@@ -35,18 +39,18 @@ export class CancelDelivery {
     this.#log = log
   }
 
-  enqueue(worker_name: string, execution_id: string): void {
+  enqueue(worker_name: string, due: CancelDue): void {
     const worker = this.#workers.get(worker_name)
-    if (worker?.shouldSendCancel(execution_id, performance.now()))
-      void this.#batcher.add({ worker_name, execution_id })
+    if (worker?.shouldSendCancel(due.execution_id, performance.now()))
+      void this.#batcher.add({ ...due, worker_name })
   }
 
   async #deliver(due: readonly DueCancel[]): Promise<undefined[]> {
-    for (const { worker_name, execution_id } of due) {
+    for (const cancel of due) {
+      const { worker_name, execution_id } = cancel
       try {
         const { execution, entries } = await this.#readLog(execution_id)
-        const isDue = execution?.state === 'CANCELLING' && execution.worker_name === worker_name
-        if (execution && isDue)
+        if (execution && isDue(execution, cancel))
           this.#workers.get(worker_name)?.stream.send(cancelFrame(execution, entries))
       } catch (error) {
         this.#log.warn({ err: error, execution_id, worker_name }, 'failed to send cancellation')
@@ -68,3 +72,12 @@ export class CancelDelivery {
     }
   }
 }
+
+/**
+ * False also if the worker has lost the execution meanwhile and got it again: that dispatch is itself the
+ * request to cancel, and a frame before it would end the execution without its compensations.
+ */
+const isDue = (execution: Execution, { worker_name, claim_generation }: DueCancel): boolean =>
+  execution.state === 'CANCELLING' &&
+  execution.worker_name === worker_name &&
+  (claim_generation ?? execution.claim_generation) === execution.claim_generation

@@ -44,7 +44,7 @@ function onWorkerSignal(deps: SignalDeps, name: string, body: SignalBody): void 
       workers.closeOlder(name, body.value.connection_generation, body.$case)
       break
     case 'cancel_due':
-      cancelDelivery.enqueue(name, body.value.execution_id)
+      cancelDelivery.enqueue(name, body.value)
       break
     case 'revised':
       registry.refresh(name)

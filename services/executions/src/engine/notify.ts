@@ -44,8 +44,7 @@ function announce({ bus, onFinished, onChildrenDue }: NotifyDeps, committed: Com
   publishChanged(bus, committed)
   for (const [worker, slots] of freedSlots(committed))
     publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
-  for (const { execution_id, held_by = '' } of committed.flatMap(newlyCancelling))
-    notifyCancelDue(bus, held_by, execution_id)
+  for (const cancelled of committed.flatMap(newlyCancelling)) notifyCancelDue(bus, cancelled)
   const finished = committed.filter(hasTerminalEvent)
   if (finished.length > 0) onFinished(finished.map(({ after }) => after))
   const parents = committed.flatMap(parentOfDueChildren)
@@ -123,8 +122,15 @@ const publishReply = (bus: Bus, reply_to: string, signal: Uint8Array) =>
   bus.publishBestEffort(`executions.${reply_to}.events.reply`, signal)
 
 /** Signals the dispatcher that holds the worker's stream to deliver a cancel; safe to repeat. */
-export const notifyCancelDue = (bus: Bus, worker: string, execution_id: string) =>
-  publishWorkerSignal(bus, worker, { body: { $case: 'cancel_due', value: { execution_id } } })
+export const notifyCancelDue = (
+  bus: Bus,
+  { held_by = '', execution_id, claim_generation }: CancelledClaim,
+): void =>
+  publishWorkerSignal(bus, held_by, {
+    body: { $case: 'cancel_due', value: { execution_id, claim_generation } },
+  })
+
+type CancelledClaim = Pick<Execution, 'held_by' | 'execution_id' | 'claim_generation'>
 
 function publishWorkerSignal(bus: Bus, worker: string, message: WorkerSignal): void {
   if (worker)

@@ -38,8 +38,7 @@ export async function expireOverdue(db: Db, writer: ExecutionWriter, log: Logger
 export async function resendCancels(db: Db, bus: Bus, writer: ExecutionWriter): Promise<void> {
   const cancelling = await deadlines.listCancelling(db, BATCH)
   // A dispatch after the cancel is itself the request to cancel: a frame before it would end the execution.
-  for (const { held_by, execution_id, passed_over } of cancelling)
-    if (!passed_over) notifyCancelDue(bus, held_by, execution_id)
+  for (const cancelled of cancelling) if (!cancelled.passed_over) notifyCancelDue(bus, cancelled)
   await cancelChildren(
     db,
     writer,

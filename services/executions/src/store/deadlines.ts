@@ -4,6 +4,7 @@ import { sql } from '@windlass/runtime/postgres/sql'
 export interface CancellingRow {
   execution_id: string
   held_by: string
+  claim_generation: number
   /** The worker that lost it after the cancel. */
   passed_over?: string
 }
@@ -32,7 +33,7 @@ export const listExpired = (db: Queries, limit: number, after: DeadlineCursor = 
 /** Reads executions whose worker has not answered a cancel yet. */
 export const listCancelling = (db: Queries, limit: number) =>
   db.rows<CancellingRow>(sql`
-    select execution_id, held_by, passed_over from executions
+    select execution_id, held_by, claim_generation, passed_over from executions
      where deadline_at is not null and state = 'CANCELLING' and held_by is not null
      order by deadline_at limit ${limit}`)
 

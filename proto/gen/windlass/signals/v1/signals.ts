@@ -87,6 +87,8 @@ export interface Evicted {
 
 export interface CancelDue {
   execution_id: string;
+  /** Generation of the claim that was cancelled. Earlier releases do not send it. */
+  claim_generation?: number | undefined;
 }
 
 export interface SlotFreed {
@@ -636,13 +638,16 @@ export const Evicted: MessageFns<Evicted> = {
 };
 
 function createBaseCancelDue(): CancelDue {
-  return { execution_id: "" };
+  return { execution_id: "", claim_generation: undefined };
 }
 
 export const CancelDue: MessageFns<CancelDue> = {
   encode(message: CancelDue, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
     if (message.execution_id !== "") {
       writer.uint32(10).string(message.execution_id);
+    }
+    if (message.claim_generation !== undefined) {
+      writer.uint32(16).int64(message.claim_generation);
     }
     return writer;
   },
@@ -666,6 +671,14 @@ export const CancelDue: MessageFns<CancelDue> = {
             }
 
             message.execution_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.claim_generation = longToNumber(reader.int64());
             continue;
           }
         }

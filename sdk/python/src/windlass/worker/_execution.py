@@ -91,6 +91,11 @@ class Execution:
         self.startup_s: float | None = None
 
     @property
+    def is_settled(self) -> bool:
+        """True if the server has stored the settled state."""
+        return self._settled_as is not None
+
+    @property
     def outcome(self) -> str:
         """The state in which it settled, in lower case, else `crashed` or `released`."""
         if self._settled_as is not None:

@@ -57,6 +57,8 @@ class Executions:
         self._is_draining = False
         # Highest claim generation of executions that were received lately.
         self._generations: OrderedDict[str, int] = OrderedDict()
+        # Highest claim generation that ended here without a settled state.
+        self._given_back: OrderedDict[str, int] = OrderedDict()
         self._suspensions = SuspensionWatch()
         self.statistics = Statistics()
         # Is called after each run.
@@ -86,15 +88,24 @@ class Executions:
             self._park_if_full()
 
     def cancel(self, cancellation: Cancellation) -> None:
-        """Cancels an execution that is claimed here or is being claimed."""
+        """Cancels an execution that is claimed here or is being claimed.
+
+        One that is neither is confirmed as cancelled, unless this worker gives it back: another run
+        may have to compensate what it did.
+        """
         context = cancellation.context
         if running := self._running.get(context.execution_id):
             running.cancel()
         elif context.execution_id in self._claiming:
             self._claiming[context.execution_id] = True
         elif context.current_worker == self._settings.name:
+            generation = (
+                sys.maxsize if cancellation.generation is None else int(cancellation.generation)
+            )
+            if self._given_back.get(context.execution_id, -1) == generation:
+                return
             # Its dispatch may follow.
-            self._remember(context.execution_id, sys.maxsize)
+            _remember(self._generations, context.execution_id, generation)
             self._spawn(self._confirm_cancelled(cancellation))
 
     async def drain(self, timeout_s: float) -> None:
@@ -157,7 +168,7 @@ class Executions:
                 return  # a duplicate frame
             running.supersede()
         if claim.generation is not None:
-            self._remember(execution_id, int(claim.generation))
+            _remember(self._generations, execution_id, int(claim.generation))
         execution = Execution(self._worker_context, assignment, claim, self._on_waiting)
         self._running[execution_id] = execution
         if cancelled:
@@ -176,6 +187,8 @@ class Executions:
             duration_s = time.monotonic() - started_at
             self.statistics.record_end(RunEnd(execution.outcome, duration_s, execution.startup_s))
             self._waiting.discard(execution)
+            if claim.generation is not None and not execution.is_settled:
+                _remember(self._given_back, execution_id, int(claim.generation))
             if self._running.get(execution_id) is execution:
                 del self._running[execution_id]
                 self._api.forget(execution_id)
@@ -215,12 +228,6 @@ class Executions:
         known = self._generations.get(claim.context.execution_id)
         return known is not None and int(claim.generation or 0) <= known
 
-    def _remember(self, execution_id: str, generation: int) -> None:
-        self._generations[execution_id] = generation
-        self._generations.move_to_end(execution_id)
-        if len(self._generations) > MAX_KNOWN_GENERATIONS:
-            self._generations.popitem(last=False)
-
     async def _claim(self, execution_id: str) -> Claim | None:
         delays = backoff(CLAIM_FIRST_DELAY_S, CLAIM_MAX_DELAY_S)
         for _ in range(CLAIM_ATTEMPTS):
@@ -242,8 +249,15 @@ class Executions:
         checkpoints = Checkpoints(context, self._settings.name)
         body = checkpoints.build_terminal(E.WORKFLOW_CANCELLED, None, ExecutionState.CANCELLED)
         try:
-            await self._api.checkpoint(context.execution_id, body, None)
+            await self._api.checkpoint(context.execution_id, body, cancellation.generation)
         except (Refused, Unavailable) as error:
             log.info(
                 "failed to confirm cancellation of execution %s: %s", context.execution_id, error
             )
+
+
+def _remember(generations: OrderedDict[str, int], execution_id: str, generation: int) -> None:
+    generations[execution_id] = generation
+    generations.move_to_end(execution_id)
+    if len(generations) > MAX_KNOWN_GENERATIONS:
+        generations.popitem(last=False)

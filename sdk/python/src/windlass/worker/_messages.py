@@ -36,7 +36,11 @@ def parse_message(frame: Frame, kept: dict[str, Source]) -> Message | None:
     try:
         payload = loads(frame.data)
         if frame.event == "execution_cancelled":
-            return Cancellation(parse_context(payload["context"]))
+            generation = payload.get("claim_generation")
+            return Cancellation(
+                parse_context(payload["context"]),
+                None if generation is None else str(int(generation)),
+            )
         return _assignment(payload, frame.data, kept)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise MalformedFrame(f"{frame.event} {frame.id}: {error!r}") from error

@@ -30,9 +30,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Cancellation:
-    """Request to cancel an execution."""
+    """Request to cancel an execution.
+
+    `generation` is that of the claim that is cancelled; earlier releases of the server do not send it.
+    """
 
     context: ExecutionContext[Any]
+    generation: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
