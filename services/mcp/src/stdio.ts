@@ -20,19 +20,34 @@ export function mainOptions(): MainOptions {
 export async function serveStdio(
   backend: Backend,
   token: string | undefined,
-  { teardown }: Runtime,
+  { log, teardown }: Runtime,
 ): Promise<void> {
   const server = createMcpServer(backend, {
     authorizationOf: () => (token ? `Bearer ${token}` : undefined),
     // The only client is the process that started this one.
     countUnread: () => {},
   })
-  teardown.add('mcp', () => server.close())
+  const stop = once(() => process.kill(process.pid, 'SIGTERM'))
+  server.onerror = (error) => log.warn({ err: error }, 'failed to read a message')
+  // The transport closes itself at a message that exceeds its buffer.
+  server.onclose = stop
+  teardown.add('mcp', async () => {
+    server.onclose = undefined
+    await server.close()
+  })
   await server.connect(new StdioServerTransport())
   // An ended input no longer keeps the process alive, but the teardown still has to run.
   const alive = setInterval(() => {}, 60_000)
   teardown.add('input', () => clearInterval(alive))
-  const stop = () => process.kill(process.pid, 'SIGTERM')
   process.stdin.once('end', stop)
   process.stdout.once('error', stop)
+}
+
+/** Returns a function whose first call runs `action`; a second SIGTERM would end the process without its teardown. */
+function once(action: () => void): () => void {
+  let isDone = false
+  return () => {
+    if (!isDone) action()
+    isDone = true
+  }
 }

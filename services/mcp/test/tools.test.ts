@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { callTool, connectOverHttp, connectOverStdio, stdioArgs, stdioEnv } from './mcp-fixture.ts'
+import { callTool, connectOverHttp } from './mcp-fixture.ts'
 
 const ID = '0123456789abcdef0123456789abcdef'
 const SUMMARY = `{"workflow_id":"${ID}","workflow_namespace":"default","workflow_name":"report","execution_id":"${ID}","input":{"n": 9007199254740993},"output":null,"state":"COMPLETED","current_worker":""}`
@@ -224,26 +221,4 @@ test('create_schedule and update_schedule: send the given members only', async (
     input_data: '',
   })
   expect(api.seen.at(-1)?.body).toBe('{"description":""}')
-})
-
-test('over standard input and output: the same tools, with the token of the environment', async () => {
-  const { api, client } = await connectOverStdio({ SVC_AUTH_TOKEN: 'ci.secret' })
-  api.answers.set('GET /health', { body: '{"status":"healthy"}' })
-
-  const { text } = await callTool(client, 'health_check')
-  expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
-  expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
-  expect((await client.listTools()).tools).toHaveLength(50)
-})
-
-test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {
-  const server = spawn(process.execPath, stdioArgs, { env: { ...process.env, ...stdioEnv } })
-  const output = [text(server.stdout), text(server.stderr)]
-  server.stdin.end('{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
-
-  expect(await once(server, 'exit')).toEqual([0, null])
-  const [stdout, stderr] = await Promise.all(output)
-  expect(stdout).toBe('{"result":{},"jsonrpc":"2.0","id":1}\n')
-  expect(stderr).toContain('"msg":"started"')
-  expect(stderr).toContain('"msg":"stopped"')
 })
