@@ -45,6 +45,8 @@ const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean 
   updates: { destructive: false, idempotent: true },
   deletes: { destructive: true, idempotent: true },
   acts: { destructive: true, idempotent: false },
+  // Destructive, so that clients ask the user first; a second decision is refused.
+  decides: { destructive: true, idempotent: true },
 }
 
 const toSchema = (schema: z.ZodObject) =>
@@ -74,7 +76,7 @@ function toAnnotations({ title, effect }: Tool) {
     destructiveHint: destructive,
     idempotentHint: idempotent,
     // A workflow can reach anything that its worker can.
-    openWorldHint: effect === 'runs' || effect === 'acts',
+    openWorldHint: effect === 'runs' || effect === 'acts' || effect === 'decides',
   }
 }
 

@@ -27,8 +27,11 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   reportsConnectionError?: true
   /** The call lasts as long as an execution, so it reports progress. */
   waits?: true
-  /** The source of the hints for clients. `runs` executes workflow code, `deletes` also ends executions, `acts` does both. */
-  effect: 'reads' | 'creates' | 'runs' | 'updates' | 'deletes' | 'acts'
+  /**
+   * The source of the hints for clients. `runs` executes workflow code, `deletes` also ends executions, `acts` does
+   * both, `decides` is an approval.
+   */
+  effect: 'reads' | 'creates' | 'runs' | 'updates' | 'deletes' | 'acts' | 'decides'
 }
 
 type Args<Shape extends z.ZodRawShape> = z.output<z.ZodObject<Shape>>

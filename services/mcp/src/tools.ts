@@ -1,4 +1,5 @@
 import type { Tool } from './tool.ts'
+import * as approvals from './tools/approvals.ts'
 import * as audit from './tools/audit.ts'
 import * as bulk from './tools/bulk.ts'
 import * as configUses from './tools/config-uses.ts'
@@ -65,4 +66,8 @@ export const tools: readonly Tool[] = [
   configUses.getConfigUses,
   configUses.getWorkflowConfigs,
   audit.verifyAuditLog,
+  approvals.listApprovals,
+  approvals.getApproval,
+  approvals.approveCall,
+  approvals.rejectCall,
 ]

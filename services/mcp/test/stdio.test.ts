@@ -11,7 +11,7 @@ test('over standard input and output: the same tools, with the token of the envi
   const { text } = await callTool(client, 'health_check')
   expect(text).toBe('{"success":true,"health":{"status":"healthy"}}')
   expect(api.seen[0]?.headers.authorization).toBe('Bearer ci.secret')
-  expect((await client.listTools()).tools).toHaveLength(50)
+  expect((await client.listTools()).tools).toHaveLength(54)
 })
 
 test('the end of standard input: ends the process with status 0; standard output has the protocol only', async () => {

@@ -56,6 +56,7 @@ test('tools/list: the 27 tools of the contract in its order, then ours, with clo
     'get_bulk_progress',
     ...['save_view', 'list_views', 'delete_view', 'get_secret_uses'],
     ...['get_config_uses', 'get_workflow_configs', 'verify_audit_log'],
+    ...['list_approvals', 'get_approval', 'approve_call', 'reject_call'],
   ])
   for (const { inputSchema, outputSchema } of tools) {
     expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false })
@@ -86,7 +87,7 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     expect(title, name).toMatch(/^[A-Z][a-z]+( [a-z]+)+$/)
     expect(Object.values(annotations ?? {}), name).toHaveLength(5)
   }
-  expect(named('readOnlyHint')).toHaveLength(31)
+  expect(named('readOnlyHint')).toHaveLength(33)
   expect(named('destructiveHint')).toEqual([
     'cancel_execution',
     'delete_workflow',
@@ -94,6 +95,8 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'revoke_worker_token',
     'change_executions',
     'delete_view',
+    'approve_call',
+    'reject_call',
   ])
   expect(named('openWorldHint')).toEqual([
     'execute_workflow_async',
@@ -103,6 +106,8 @@ test('tools/list: each tool has a title and all hints; the list is not announced
     'rerun_execution',
     'fork_execution',
     'change_executions',
+    'approve_call',
+    'reject_call',
   ])
   expect(
     tools.map(({ name }) => name).filter((name) => !named('idempotentHint').includes(name)),
