@@ -32,7 +32,7 @@ export const TOOL_ARGUMENTS: Record<string, unknown> = {
       ...['exclude_state', 'created_by', 'parent_id', 'created_before', 'finished_after'],
       ...['finished_before', 'min_duration', 'max_duration', 'id', 'tags', 'error', 'payload'],
       ...['from', 'to', 'cursor', 'expect', 'to_version', 'before', 'types', 'task_id', 'head'],
-      ...['age_min'],
+      ...['age_min', 'idempotency_key'],
     ].map((name) => [name, undefined]),
   ),
   namespace: THEIRS.namespace,

@@ -26,6 +26,8 @@ export interface ApiRequest {
   idempotencyKey?: string | undefined
   /** The effect of a second delivery (retry.ts). GET requests and those with a key are repeatable. */
   repeatability?: Repeatability
+  /** Replaces `retryForMs` of the client; 0 for a request whose failure is the answer, such as a health check. */
+  retryForMs?: number
 }
 
 export interface ApiCaller {
@@ -91,7 +93,7 @@ export function createApiClient(
         repeatability: repeatabilityOf(request),
         // Without an answer so far, the URL may be wrong.
         canReconnect: () => hasAnswered,
-        retryForMs,
+        retryForMs: request.retryForMs ?? retryForMs,
         signal: caller.signal,
       })
     },

@@ -10,12 +10,14 @@ import { createHttpApp } from './http/app.ts'
 import { serveStdio } from './stdio.ts'
 
 const DRAIN_MS = 5_000
+/** Covers the restart of a gateway, and ends before clients give up by default (60 s in the SDKs). */
+const RETRY_FOR_MS = 20_000
 
 /** Serves MCP over the configured transport: streamable HTTP, or standard input and output. */
 export async function start(settings: Settings, runtime: Runtime): Promise<Record<string, number>> {
   const { mcp, server, telemetry } = settings
   const { name, server_url: serverUrl } = mcp
-  const api = createApiClient(serverUrl)
+  const api = createApiClient(serverUrl, { retryForMs: RETRY_FOR_MS })
   const backend = { name, serverUrl, api, acceptsContext: telemetry.accept_client_context }
   if (mcp.transport === 'stdio') {
     await serveStdio(backend, callerToken(), runtime)

@@ -67,7 +67,7 @@ test.each([
     const spans = recordSpans()
     const { api, connect } = await connectOverHttp()
     api.refuseAll({ status, body: '{"detail":"no"}' })
-    await callTool(await connect(), 'list_namespaces')
+    await callTool(await connect(), 'upload_workflow', { file_content: '' })
     expect(spans()[0]).toMatchObject({
       attributes: { 'error.type': `${status}` },
       status: { code: isFailed ? 2 : 0 },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { PathSegment, path } from '@windlass/api-client/path'
 import { toJsonObject, toPayload } from '@windlass/api-client/payload'
 import { membersOf, quote } from '@windlass/runtime/json/json'
@@ -49,6 +50,10 @@ export const changeExecutions = defineTool({
       version: to_version?.toString(),
       after_seq: String(after_seq),
     }),
+    // A resume that was carried out must not be carried out again at the next pause.
+    ...(action === 'resume' && !dry_run
+      ? { repeatability: 'once' as const }
+      : { idempotencyKey: randomUUID() }),
   }),
   output: { ...PREVIEW, ...PROGRESS },
   result: selectForm,

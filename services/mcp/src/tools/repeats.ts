@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { path, toExecutionId } from '@windlass/api-client/path'
 import { toJsonObject, toPayload } from '@windlass/api-client/payload'
 import { z } from 'zod'
@@ -38,6 +39,7 @@ export const rerunExecution = defineTool({
     method: 'POST',
     path: path`/executions/${toExecutionId(execution_id)}/rerun`,
     body: toJsonObject(againOf(again)),
+    idempotencyKey: randomUUID(),
   }),
   ...executionResult,
   result: (answer) => plain(answer, { detailed: false }),
@@ -64,6 +66,7 @@ export const forkExecution = defineTool({
       ...{ after_seq: String(after_seq), dry_run: String(dry_run) },
       ...againOf(again),
     }),
+    idempotencyKey: randomUUID(),
   }),
   ...selectMembers({ plan: z.looseObject({}), execution: z.looseObject({}).nullable() }),
   errors: { 404: executionNotFound },

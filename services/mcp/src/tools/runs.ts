@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { ArgumentError } from '@windlass/api-client/errors'
 import type { ApiRequest } from '@windlass/api-client/http-client'
 import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
@@ -33,6 +34,13 @@ const executeArgs = {
     .max(MAX_PRIORITY)
     .optional()
     .describe('Level in the queue, 0 to 9; by default that of the workflow'),
+  idempotency_key: z
+    .string()
+    .regex(/^[\x21-\x7e]{1,255}$/, 'must have 1 to 255 characters of ASCII, without blanks')
+    .optional()
+    .describe(
+      'A name for this start, such as order-7: for 24 hours, another call with the same key and input returns the same execution and starts nothing',
+    ),
 }
 
 interface ExecuteArgs {
@@ -41,6 +49,7 @@ interface ExecuteArgs {
   input_data: string
   detailed: boolean
   priority?: number | undefined
+  idempotency_key?: string | undefined
 }
 
 const waitOptions = (mode: 'sync' | 'async', { detailed }: { detailed: boolean }) =>
@@ -49,13 +58,15 @@ const waitOptions = (mode: 'sync' | 'async', { detailed }: { detailed: boolean }
     : { query: detailedQuery(detailed) }
 
 function toRunRequest(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
-  const { workflow_namespace, workflow_name, input_data } = args
+  const { workflow_namespace, workflow_name, input_data, idempotency_key } = args
   const run = path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/run`
   const body = toPayload(input_data)
   const { query, ...waiting } = waitOptions(mode, args)
-  const target = `${run}/${mode}`
-  const priority = args.priority?.toString()
-  return { method: 'POST', path: target, body, ...waiting, query: { ...query, priority } }
+  return {
+    ...{ method: 'POST', path: `${run}/${mode}`, body, ...waiting },
+    query: { ...query, priority: args.priority?.toString() },
+    idempotencyKey: idempotency_key ?? randomUUID(),
+  }
 }
 
 export const executeWorkflowAsync = defineTool({
@@ -92,13 +103,18 @@ const resumeArgs = {
   workflow_namespace,
 }
 
-type ResumeArgs = ExecuteArgs & { execution_id: string }
+type ResumeArgs = Omit<ExecuteArgs, 'priority' | 'idempotency_key'> & { execution_id: string }
 
 function toResumeRequest(mode: 'sync' | 'async', args: ResumeArgs): ApiRequest {
   const { workflow_namespace, workflow_name, execution_id, input_data } = args
   const resumed = path`/workflows/${toNamespace(workflow_namespace)}/${toWorkflowName(workflow_name)}/resume/${toExecutionId(execution_id)}`
   const body = toPayload(input_data)
-  return { method: 'POST', path: `${resumed}/${mode}`, body, ...waitOptions(mode, args) }
+  // A resume that was carried out must not be carried out again at the next pause.
+  const repeatability = 'once'
+  return {
+    ...{ method: 'POST', path: `${resumed}/${mode}`, body, repeatability },
+    ...waitOptions(mode, args),
+  }
 }
 
 const resumeErrors = {

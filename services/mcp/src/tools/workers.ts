@@ -35,7 +35,7 @@ export const healthCheck = defineTool({
   title: 'Check health',
   description: 'Show if the server and its dependencies are healthy.',
   args: {},
-  request: () => ({ method: 'GET', path: path`/health` }),
+  request: () => ({ method: 'GET', path: path`/health`, retryForMs: 0 }),
   ...wrapAs('health'),
   doing: 'checking health',
   reportsConnectionError: true,

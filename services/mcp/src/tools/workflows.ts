@@ -52,7 +52,8 @@ export const uploadWorkflow = defineTool({
   request({ file_content }) {
     const body = new FormData()
     body.set('file', new Blob([file_content], { type: 'text/x-python' }), 'workflow.py')
-    return { method: 'POST', path: path`/workflows`, body }
+    // A second upload would create another version.
+    return { method: 'POST', path: path`/workflows`, body, repeatability: 'once' }
   },
   output: { workflows: z.array(z.string()), result: z.array(z.unknown()) },
   result(answer) {
