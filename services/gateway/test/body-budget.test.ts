@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { BodyBudget } from '@windlass/runtime/http/body-budget'
 import { expect, onTestFinished, test } from 'vitest'
-import { BodyBudget } from '../src/http/body-budget.ts'
 import { RUN } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 import { serviceAccount } from './service-account.ts'

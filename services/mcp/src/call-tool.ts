@@ -5,7 +5,7 @@ import { quote } from '@windlass/runtime/json/json'
 import { toolCalls, toolDuration } from './metrics.ts'
 import type { SendRequest, Tool } from './tool.ts'
 
-const MAX_ERROR_CHARS = 10_000
+export const MAX_ERROR_CHARS = 10_000
 /** A result is sent as text and as structured content. */
 const COPIES = 2
 

@@ -1,16 +1,14 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import {
   type CallToolRequest,
-  CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
-  ListToolsRequestSchema,
   McpError,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { ApiClient } from '@windlass/api-client/http-client'
 import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
-import { callTool } from './call-tool.ts'
+import { callTool, MAX_ERROR_CHARS } from './call-tool.ts'
 import { type ProgressContext, startProgress } from './progress.ts'
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
@@ -48,6 +46,16 @@ const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean 
   // Destructive, so that clients ask the user first; a second decision is refused.
   decides: { destructive: true, idempotent: true },
 }
+
+/**
+ * Requests with parameters of any type, which the handlers check: the SDK reports a request that its own schemas
+ * refuse as an internal error.
+ */
+const anyParams = z.looseObject({}).optional()
+const listToolsRequest = z.object({ method: z.literal('tools/list'), params: anyParams })
+const callToolRequest = z.object({ method: z.literal('tools/call'), params: anyParams })
+
+const MAX_NAME_CHARS = 100
 
 const toSchema = (schema: z.ZodObject) =>
   z.toJSONSchema(schema, { target: 'draft-7', io: 'input' }) as { type: 'object' }
@@ -87,14 +95,15 @@ function toAnnotations({ title, effect }: Tool) {
 export function createMcpServer(backend: Backend, caller: McpCaller): Server {
   const info = { name: backend.name, version: VERSION }
   const server = new Server(info, { capabilities: { tools: {} } })
-  server.setRequestHandler(ListToolsRequestSchema, ({ params }) => {
+  server.setRequestHandler(listToolsRequest, ({ params }) => {
     // The list has one page, so the server never issued a cursor.
     if (params?.cursor !== undefined)
       throw new McpError(ErrorCode.InvalidParams, 'Invalid cursor: the list has one page')
     return { tools: list }
   })
-  server.setRequestHandler(CallToolRequestSchema, ({ params }, extra) =>
-    handleCall(backend, params, extra as RequestExtra, caller),
+  // The SDK has checked the parameters of this method.
+  server.setRequestHandler(callToolRequest, ({ params }, extra) =>
+    handleCall(backend, params as CallToolRequest['params'], extra as RequestExtra, caller),
   )
   return server
 }
@@ -106,10 +115,12 @@ async function handleCall(
   { authorizationOf, countUnread }: McpCaller,
 ): Promise<CallToolResult> {
   const entry = byName.get(name)
-  if (!entry) throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name}`)
+  if (!entry)
+    throw new McpError(ErrorCode.InvalidParams, `Unknown tool: ${name.slice(0, MAX_NAME_CHARS)}`)
   const parsed = entry.schema.safeParse(args)
   if (!parsed.success) {
-    const text = `Invalid arguments of ${name}: ${z.prettifyError(parsed.error)}`
+    const problems = z.prettifyError(parsed.error).slice(0, MAX_ERROR_CHARS)
+    const text = `Invalid arguments of ${name}: ${problems}`
     return { content: [{ type: 'text', text }], isError: true }
   }
   const stopProgress = entry.tool.waits ? startProgress(extra) : undefined

@@ -2,6 +2,7 @@ import { createApiClient } from '@windlass/api-client/http-client'
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { callerToken } from '@windlass/runtime/config/load-settings'
 import type { Settings } from '@windlass/runtime/config/settings'
+import { BodyBudget } from '@windlass/runtime/http/body-budget'
 import { httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import { UnreadAnswers, unreadLimits } from '@windlass/runtime/http/unread-answers'
 import type { Runtime } from '@windlass/runtime/process/main'
@@ -31,7 +32,12 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
   }
   const { log, readiness } = runtime
   const unreadAnswers = new UnreadAnswers(unreadLimits(server))
-  const app = createHttpApp({ backend, unreadAnswers, log }, address)
+  const bodyBudget = new BodyBudget({
+    maxBytes: server.max_body_bytes_in_flight,
+    maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
+  })
+  const trustedProxies = server.trusted_proxies
+  const app = createHttpApp({ backend, bodyBudget, unreadAnswers, trustedProxies, log }, address)
   const http = await startHttpServer({
     host: mcp.host,
     port: mcp.port,

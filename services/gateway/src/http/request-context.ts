@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { Fault } from '@windlass/runtime/faults'
+import type { BodyReservation } from '@windlass/runtime/http/body-budget'
 import type { AnswerSize } from '@windlass/runtime/http/unread-answers'
-import type { BodyReservation } from './body-budget.ts'
 
 const REQUEST_ID = /^[\w.:+/=-]{1,128}$/
 

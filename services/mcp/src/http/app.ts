@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
+import type { BodyBudget } from '@windlass/runtime/http/body-budget'
+import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { UnreadAnswers } from '@windlass/runtime/http/unread-answers'
 import type { Logger } from '@windlass/runtime/process/log'
 import express, { type Express, type Request, type Response } from 'express'
@@ -10,14 +12,16 @@ import {
   refuseWebRequests,
   type WebAddress,
 } from './guard.ts'
+import { RequestRefusal, readMessages } from './read-messages.ts'
 
-/** Fits a source of 1 MiB escaped as JSON; a larger request gets 413. */
-const MAX_REQUEST_BYTES = 8 * 1_048_576
 const KEEP_ALIVE_MS = 15_000
 
 interface HttpDeps {
   backend: Backend
+  bodyBudget: BodyBudget
   unreadAnswers: UnreadAnswers
+  /** Number of trusted hops in X-Forwarded-For. */
+  trustedProxies: number
   log: Logger
 }
 
@@ -41,16 +45,35 @@ export function createHttpApp(deps: HttpDeps, address: WebAddress): Express {
   return app
 }
 
-async function handleMcpRequest(
-  { backend, unreadAnswers, log }: HttpDeps,
-  req: Request,
-  res: Response,
-): Promise<void> {
+async function handleMcpRequest(deps: HttpDeps, req: Request, res: Response): Promise<void> {
   if (req.headers['mcp-session-id'] !== undefined) {
     // The server never issues a session id; by the protocol the client then initializes again without one.
     res.status(404).json(toRpcError(-32_001, 'Session not found'))
     return
   }
+  const reservation = deps.bodyBudget.open(clientAddress(req, deps.trustedProxies))
+  // The messages are kept until the last of them is answered.
+  res.once('close', () => reservation.release())
+  try {
+    await serveMessages(deps, { req, res, messages: await readMessages(req, reservation) })
+  } catch (error) {
+    if (!(error instanceof RequestRefusal)) throw error
+    const { status, code, message } = error
+    if (status === 503) res.set('retry-after', '1')
+    if (!res.destroyed) res.status(status).json(toRpcError(code, message))
+  }
+}
+
+interface Received {
+  req: Request
+  res: Response
+  messages: unknown
+}
+
+async function serveMessages(
+  { backend, unreadAnswers, log }: HttpDeps,
+  { req, res, messages }: Received,
+): Promise<void> {
   const { authorization } = req.headers
   const server = createMcpServer(backend, {
     authorizationOf: () => authorization,
@@ -58,14 +81,13 @@ async function handleMcpRequest(
   })
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: undefined,
-    maxRequestBodySize: MAX_REQUEST_BYTES,
     keepAliveMs: KEEP_ALIVE_MS,
   })
   transport.onerror = (error) => log.warn({ err: error }, 'mcp request failed')
   // When a client disconnects, its calls to the API are aborted.
   res.once('close', () => void server.close().catch(() => {}))
   await server.connect(transport)
-  await transport.handleRequest(req, res)
+  await transport.handleRequest(req, res, messages)
 }
 
 const toRpcError = (code: number, message: string) => ({

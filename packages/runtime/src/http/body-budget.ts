@@ -1,4 +1,4 @@
-import { unavailable } from '@windlass/runtime/faults'
+import { unavailable } from '../faults.ts'
 
 export interface BodyBudgetOptions {
   /** Bytes of all bodies together. */
