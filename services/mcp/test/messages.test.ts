@@ -49,6 +49,7 @@ test.each<[what: string, body: string | Uint8Array<ArrayBuffer>, code: number]>(
     JSON.stringify(call(1, 'list_workers', { _meta: { progressToken: {} } })),
     INVALID_REQUEST,
   ],
+  ['an empty batch', '[]', INVALID_REQUEST],
   ['65 levels', '['.repeat(65) + ']'.repeat(65), INVALID_REQUEST],
   ['a million values', `[${'0,'.repeat(1_000_000)}0]`, INVALID_REQUEST],
   ['one id twice in a batch', JSON.stringify([call(1), call(1)]), INVALID_REQUEST],
@@ -88,6 +89,22 @@ test('an unknown tool or argument with a name of 1 MB: an error that is short', 
   const refused = await post(JSON.stringify(extra))
   expect(refused.result).toMatchObject({ isError: true })
   expect(refused.text.length).toBeLessThan(20_000)
+})
+
+test('a compressed request: 415', async () => {
+  const { url } = await setup()
+  const headers = { ...HEADERS, 'content-encoding': 'gzip' }
+  const answer = await fetch(`${url}/mcp`, { method: 'POST', headers, body: '{}' })
+  expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining("'gzip'")])
+})
+
+test('a target that is no URL: 404 as JSON', async () => {
+  const { url } = await setup()
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write('GET http://[::1/mcp HTTP/1.1\r\nhost: localhost\r\n\r\n')
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1.1 404 .*{"detail":"Not Found"}/s)
 })
 
 /** Sends the head of a request, and a part of its body. */

@@ -85,7 +85,8 @@ test('a client cancels a call that is being repeated: its request is aborted and
   const { api, client } = await connectOverStdio()
   api.answers.set('GET /health', { body: '{}' })
   let count = 0
-  const route = 'POST /workflows/default/report/run/async'
+  // The server itself aborts it only after 300 s.
+  const route = `POST /workflows/default/report/run/sync${WAIT}`
   api.answers.set(route, () => {
     count++
     if (count === 1) return { status: 502, body: '{}' }
@@ -93,7 +94,7 @@ test('a client cancels a call that is being repeated: its request is aborted and
     return { status: 502, body: '{}' }
   })
   const controller = new AbortController()
-  const call = { name: 'execute_workflow_async', arguments: run }
+  const call = { name: 'execute_workflow_sync', arguments: run }
   const answer = client.callTool(call, undefined, { signal: controller.signal })
   await expect.poll(() => api.seen.length, { timeout: 30_000 }).toBe(3)
   controller.abort('no longer needed')

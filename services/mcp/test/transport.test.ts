@@ -96,7 +96,7 @@ test('allowed hosts of the server and of MCP: served', async () => {
   expect(await post(url, { host: 'evil.example' })).toBe(403)
 })
 
-test('N148: a session id, GET or DELETE: refused, because there are no sessions', async () => {
+test('N148: an unknown session id, GET or DELETE: refused, because sessions have no state', async () => {
   const { url } = await connectOverHttp()
   expect(await post(url, { 'mcp-session-id': 'guessed' })).toBe(404)
   expect(await post(url, {}, '', 'GET')).toBe(405)

@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import type { BodyBudget } from '@windlass/runtime/http/body-budget'
 import { clientAddress } from '@windlass/runtime/http/client-address'
 import type { UnreadAnswers } from '@windlass/runtime/http/unread-answers'
 import type { Logger } from '@windlass/runtime/process/log'
-import express, { type Express, type Request, type Response } from 'express'
+import express, { type Request, type Response } from 'express'
 import { type Backend, createMcpServer } from '../mcp-server.ts'
+import { ClientSessions, isSessionId, newSessionId } from './client-sessions.ts'
 import {
   forbidStoring,
   refuseDuplicateCredentials,
@@ -16,7 +18,7 @@ import { RequestRefusal, readMessages } from './read-messages.ts'
 
 const KEEP_ALIVE_MS = 15_000
 
-interface HttpDeps {
+interface HttpOptions {
   backend: Backend
   bodyBudget: BodyBudget
   unreadAnswers: UnreadAnswers
@@ -25,11 +27,16 @@ interface HttpDeps {
   log: Logger
 }
 
+interface HttpDeps extends HttpOptions {
+  sessions: ClientSessions
+}
+
 /**
- * Creates the app that serves MCP over streamable HTTP at `/mcp`. There are no sessions: each request
+ * Creates the app that serves MCP over streamable HTTP at `/mcp`. Sessions have no state: each request
  * is complete and carries its own credentials, so any replica can answer it and callers share no state.
  */
-export function createHttpApp(deps: HttpDeps, address: WebAddress): Express {
+export function createHttpApp(options: HttpOptions, address: WebAddress): RequestListener {
+  const deps = { ...options, sessions: new ClientSessions() }
   const app = express()
   app.disable('x-powered-by')
   app.enable('case sensitive routing')
@@ -41,13 +48,23 @@ export function createHttpApp(deps: HttpDeps, address: WebAddress): Express {
   app.all('/mcp', (_, res) => {
     res.status(405).set('allow', 'POST').json(toRpcError(-32_000, 'Method not allowed'))
   })
-  app.use((_, res) => void res.status(404).json({ detail: 'Not Found' }))
-  return app
+  return (req, res) => app(req as Request, res as Response, (error) => end(res, error, deps.log))
 }
 
+/** Ends a request that no handler ended: Express would answer as HTML, and an error with its stack. */
+function end(res: ServerResponse, error: unknown, log: Logger): void {
+  if (error !== undefined) log.error({ err: error }, 'failed to handle a request')
+  if (res.headersSent) return void res.destroy()
+  const [status, detail] = error === undefined ? [404, 'Not Found'] : [500, 'Internal Server Error']
+  res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }))
+}
+
+type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
+
 async function handleMcpRequest(deps: HttpDeps, req: Request, res: Response): Promise<void> {
-  if (req.headers['mcp-session-id'] !== undefined) {
-    // The server never issues a session id; by the protocol the client then initializes again without one.
+  const sessionId = req.get('mcp-session-id')
+  if (sessionId !== undefined && !isSessionId(sessionId)) {
+    // By the protocol the client then initializes again without one.
     res.status(404).json(toRpcError(-32_001, 'Session not found'))
     return
   }
@@ -71,7 +88,7 @@ interface Received {
 }
 
 async function serveMessages(
-  { backend, unreadAnswers, log }: HttpDeps,
+  { backend, sessions, unreadAnswers, log }: HttpDeps,
   { req, res, messages }: Received,
 ): Promise<void> {
   const { authorization } = req.headers
@@ -84,8 +101,17 @@ async function serveMessages(
     keepAliveMs: KEEP_ALIVE_MS,
   })
   transport.onerror = (error) => log.warn({ err: error }, 'mcp request failed')
-  // When a client disconnects, its calls to the API are aborted.
-  res.once('close', () => void server.close().catch(() => {}))
+  const close = () => void server.close().catch(() => {})
+  const credential = principalOf(authorization)
+  const sessionId = req.get('mcp-session-id')
+  const untrack = sessions.track({ messages, credential, sessionId }, close)
+  // When a client disconnects or cancels, its calls to the API are aborted.
+  res.once('close', () => {
+    untrack?.()
+    close()
+  })
+  const issued = newSessionId(messages)
+  if (issued !== undefined) res.set('mcp-session-id', issued)
   await server.connect(transport)
   await transport.handleRequest(req, res, messages)
 }

@@ -36,9 +36,16 @@ export async function readMessages(
   req: IncomingMessage,
   reservation: BodyReservation,
 ): Promise<unknown> {
+  const encoding = req.headers['content-encoding'] ?? 'identity'
+  if (encoding !== 'identity') {
+    const message = `Content-Encoding '${encoding}' is not supported`
+    throw new RequestRefusal(415, REFUSED, message)
+  }
   const body = await readBody(req, reservation)
   const parsed = parseLimited(body)
   const messages: unknown[] = Array.isArray(parsed) ? parsed : [parsed]
+  if (messages.length === 0)
+    throw new RequestRefusal(400, INVALID_REQUEST, 'Invalid Request: the batch is empty')
   for (const message of messages)
     if (!JSONRPCMessageSchema.safeParse(message).success)
       throw new RequestRefusal(400, INVALID_REQUEST, 'Invalid Request: not a JSON-RPC 2.0 message')
