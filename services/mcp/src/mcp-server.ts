@@ -9,6 +9,7 @@ import type { ApiClient } from '@windlass/api-client/http-client'
 import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import { callTool, MAX_ERROR_CHARS } from './call-tool.ts'
+import { INSTRUCTIONS } from './instructions.ts'
 import { type ProgressContext, startProgress } from './progress.ts'
 import type { Tool } from './tool.ts'
 import { tools } from './tools.ts'
@@ -94,7 +95,7 @@ function toAnnotations({ title, effect }: Tool) {
  */
 export function createMcpServer(backend: Backend, caller: McpCaller): Server {
   const info = { name: backend.name, version: VERSION }
-  const server = new Server(info, { capabilities: { tools: {} } })
+  const server = new Server(info, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
   server.setRequestHandler(listToolsRequest, ({ params }) => {
     // The list has one page, so the server never issued a cursor.
     if (params?.cursor !== undefined)

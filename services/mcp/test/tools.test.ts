@@ -126,6 +126,27 @@ test('tools/list: each tool has a title and all hints; the list is not announced
   expect(client.getServerCapabilities()).toEqual({ tools: {} })
 })
 
+test('instructions and descriptions: name only tools, arguments and members that exist', async () => {
+  const { connect } = await connectOverHttp()
+  const client = await connect()
+  const { tools } = await client.listTools()
+  const instructions = client.getInstructions() ?? ''
+  expect(instructions).toContain('execute_workflow_sync')
+  const known = new Set(tools.map(({ name }) => name))
+  for (const { inputSchema, outputSchema } of tools)
+    for (const { properties } of [inputSchema, outputSchema ?? {}])
+      for (const name of Object.keys(properties ?? {})) known.add(name)
+  const texts = JSON.stringify(
+    tools.map(({ description, inputSchema }) => [description, inputSchema]),
+  )
+  const named = `${instructions} ${texts}`.match(/\b[a-z]+(?:_[a-z]+)+\b/g) ?? []
+  const others = ['approval_required', 'cron_expression', 'interval_seconds', 'run_time']
+  const members = ['task_call_id', 'name_prefix', 'max_concurrent_executions']
+  expect(
+    named.filter((name) => !known.has(name) && ![...others, ...members].includes(name)),
+  ).toEqual([])
+})
+
 test('a synchronous run with a progress token: reports progress before its result', async () => {
   const { api, connect } = await connectOverHttp()
   const client = await connect()

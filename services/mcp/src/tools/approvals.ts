@@ -30,7 +30,7 @@ export const listApprovals = defineTool({
   name: 'list_approvals',
   title: 'List approvals',
   description:
-    'List the calls of tasks that wait for a decision, newest first. An execution with one is PAUSED until approve_call or reject_call decides it.',
+    'List the calls of tasks that wait for a decision, newest first. An execution with one is PAUSED until approve_call or reject_call decides it. The arguments of the call are not recorded: get_execution shows the input of the execution.',
   args: {
     status: z
       .enum(['pending', 'approved', 'rejected', 'cancelled', 'all'])

@@ -27,10 +27,10 @@ export const changeExecutions = defineTool({
   name: 'change_executions',
   title: 'Change executions',
   description:
-    'Cancel, resume, rerun or fork all executions that match the filters, 10,000 at most. It only counts them unless dry_run is false; then `expect` must be the count of the dry run, and it is refused if over 1 % more match.',
+    'Cancel, resume, rerun or fork all executions that match the filters, 10,000 at most. It only counts them unless dry_run is false; then `expect` must be the count of the dry run, and it is refused if over 1 % more match. Without an answer within 300 seconds, it continues.',
   args: {
     ...filterArgs,
-    action: z.enum(['cancel', 'resume', 'rerun', 'fork']),
+    action: z.enum(['cancel', 'resume', 'rerun', 'fork']).describe('What is done to each'),
     dry_run: z.boolean().default(true).describe('Count, show a sample, and change nothing'),
     expect: z.int().min(0).optional().describe('The `count` of the dry run'),
     input_data: z.string().optional().describe('Answer of a resume, or another input, as JSON'),

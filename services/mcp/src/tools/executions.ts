@@ -36,7 +36,8 @@ const pageQuery = ({ limit, offset }: { limit: number; offset: number }) => ({
 export const getExecutionStatus = defineTool({
   name: 'get_execution_status',
   title: 'Get execution status',
-  description: 'Show the state and the output of an execution of a workflow.',
+  description:
+    'Show the state, input and output of an execution of a workflow. The output of a FAILED one is its error.',
   args: { workflow_name, ...executionArg, ...detailedArg, workflow_namespace },
   request: (args) => ({
     method: 'GET',
@@ -75,7 +76,8 @@ export const listExecutions = defineTool({
 export const getExecution = defineTool({
   name: 'get_execution',
   title: 'Get execution',
-  description: 'Show the state and the output of an execution by its id.',
+  description:
+    'Show the state, input and output of an execution by its id. The output of a FAILED one is its error.',
   args: { ...executionArg, ...detailedArg },
   request: ({ execution_id, detailed }) => ({
     method: 'GET',

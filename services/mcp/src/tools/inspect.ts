@@ -120,7 +120,10 @@ export const getExecutionLog = defineTool({
     ...executionArg,
     after: z.int().min(0).optional().describe('Entries after this one'),
     before: z.int().min(1).optional().describe('The last entries before this one'),
-    types: z.string().optional().describe('Only of these types, separated by commas'),
+    types: z
+      .string()
+      .optional()
+      .describe('Only of these types, separated by commas, such as TASK_FAILED'),
     payloads: z.enum(['omit', 'short', 'full']).optional().describe('Values (default short)'),
     limit,
   },

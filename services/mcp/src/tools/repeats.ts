@@ -55,7 +55,10 @@ export const forkExecution = defineTool({
     'Start an execution that begins with the log of another one: calls whose outcome is in its log up to after_seq do not run again. With dry_run it only tells which calls would run again.',
   args: {
     ...executionArg,
-    after_seq: z.int().min(0).describe('Last entry of the log to begin with'),
+    after_seq: z
+      .int()
+      .min(0)
+      .describe('Last entry of the log to begin with: a `seq` of get_execution_log'),
     dry_run: z.boolean().default(false).describe('Start nothing'),
     ...againArgs,
   },

@@ -25,7 +25,9 @@ const { workflow_name, workflow_namespace } = workflowArgs
 
 const executeArgs = {
   workflow_name,
-  input_data: z.string().describe('The input as JSON; text that is not JSON is passed as a string'),
+  input_data: z
+    .string()
+    .describe('The input as JSON; empty for none. Text that is not JSON is passed as a string'),
   ...detailedArg,
   workflow_namespace,
   priority: z
@@ -72,7 +74,8 @@ function toRunRequest(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
 export const executeWorkflowAsync = defineTool({
   name: 'execute_workflow_async',
   title: 'Execute workflow without waiting',
-  description: 'Start a workflow and return the execution at once, without its result.',
+  description:
+    'Start a workflow and return the execution at once; get_execution shows its result later.',
   args: executeArgs,
   request: (args) => toRunRequest('async', args),
   ...executionResult,
@@ -85,7 +88,7 @@ export const executeWorkflowSync = defineTool({
   name: 'execute_workflow_sync',
   title: 'Execute workflow and wait',
   description:
-    'Start a workflow and wait until it has finished or paused. After 290 seconds the execution is returned in its current state and continues.',
+    'Start a workflow and wait until it has finished or paused. After 290 seconds the execution is returned in its current state and continues; get_execution shows its result later.',
   args: executeArgs,
   request: (args) => toRunRequest('sync', args),
   ...executionResult,
@@ -98,7 +101,7 @@ export const executeWorkflowSync = defineTool({
 const resumeArgs = {
   workflow_name,
   ...executionArg,
-  input_data: z.string().describe('The input of the paused task, as JSON'),
+  input_data: z.string().describe('The answer for the paused task, as JSON; empty for null'),
   ...detailedArg,
   workflow_namespace,
 }
@@ -117,6 +120,9 @@ function toResumeRequest(mode: 'sync' | 'async', args: ResumeArgs): ApiRequest {
   }
 }
 
+const APPROVAL =
+  'One that waits for an approval stays paused: decide it with approve_call or reject_call.'
+
 const resumeErrors = {
   400: (_: ResumeArgs, body: string) => `Cannot resume execution: ${body}`,
   404: ({ workflow_namespace, workflow_name, execution_id }: ResumeArgs) =>
@@ -126,7 +132,7 @@ const resumeErrors = {
 export const resumeWorkflowAsync = defineTool({
   name: 'resume_workflow_async',
   title: 'Resume workflow without waiting',
-  description: 'Resume a paused execution and return it at once.',
+  description: `Resume a paused execution and return it at once. ${APPROVAL}`,
   args: resumeArgs,
   request: (args) => toResumeRequest('async', args),
   ...executionResult,
@@ -138,8 +144,7 @@ export const resumeWorkflowAsync = defineTool({
 export const resumeWorkflowSync = defineTool({
   name: 'resume_workflow_sync',
   title: 'Resume workflow and wait',
-  description:
-    'Resume a paused execution and wait until it has finished or paused again, at most 290 seconds.',
+  description: `Resume a paused execution and wait until it has finished or paused again, at most 290 seconds. ${APPROVAL}`,
   args: resumeArgs,
   request: (args) => toResumeRequest('sync', args),
   ...executionResult,

@@ -31,7 +31,8 @@ export const listNamespaces = defineTool({
 export const getWorkflowDetails = defineTool({
   name: 'get_workflow_details',
   title: 'Get workflow details',
-  description: 'Show the latest version of a workflow: metadata and source (base64).',
+  description:
+    'Show the latest version of a workflow: metadata, with the JSON Schema of its input, and source (base64).',
   args: workflowArgs,
   request: (args) => ({
     method: 'GET',
@@ -43,12 +44,20 @@ export const getWorkflowDetails = defineTool({
   effect: 'reads',
 })
 
+const SOURCE = `The Python source, as text, such as:
+from windlass import ExecutionContext, workflow
+
+@workflow
+async def hello(ctx: ExecutionContext[str]):
+    return f"Hello, {ctx.input}"
+`
+
 export const uploadWorkflow = defineTool({
   name: 'upload_workflow',
   title: 'Upload workflow',
   description:
     'Register the workflows of a Python source file. Each becomes a new version. Schedules that the source declares are registered too.',
-  args: { file_content: z.string().describe('The Python source, as text') },
+  args: { file_content: z.string().describe(SOURCE) },
   request({ file_content }) {
     const body = new FormData()
     body.set('file', new Blob([file_content], { type: 'text/x-python' }), 'workflow.py')
