@@ -84,6 +84,8 @@ export function serviceEnv(
     SVC_MCP__PORT: String(ports.mcp),
     SVC_MCP__SERVER_URL: urlOf(settings.server.host, ports.gateway),
     SVC_MCP__TRANSPORT: 'streamable-http',
+    // There is only one MCP server, so none of an earlier release.
+    SVC_MCP__SESSION_IDS: 'true',
   }
 }
 

@@ -151,5 +151,6 @@ export const samples: Record<string, unknown[]> = {
   'mcp.tls_key': text,
   'mcp.server_url': text,
   'mcp.allowed_hosts': hosts,
+  'mcp.session_ids': flag,
   'mcp.transport': ['stdio', 'streamable-http'],
 }

@@ -36,8 +36,8 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
     maxBytes: server.max_body_bytes_in_flight,
     maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
   })
-  const trustedProxies = server.trusted_proxies
-  const app = createHttpApp({ backend, bodyBudget, unreadAnswers, trustedProxies, log }, address)
+  const options = { trustedProxies: server.trusted_proxies, issuesSessionIds: mcp.session_ids }
+  const app = createHttpApp({ backend, bodyBudget, unreadAnswers, log, ...options }, address)
   const http = await startHttpServer({
     host: mcp.host,
     port: mcp.port,

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { callTool, connectOverHttp } from './mcp-fixture.ts'
 
+const SESSIONS = { SVC_MCP__SESSION_IDS: 'true' }
 const HANG_LIMIT = { timeout: 30_000 }
 /** A call that the server aborts only after 300 s. */
 const RUN = 'POST /workflows/default/report/run/sync?wait_for=paused&timeout=290'
@@ -26,7 +27,7 @@ function startCall(client: Awaited<ReturnType<Setup['connect']>>) {
 type Setup = Awaited<ReturnType<typeof connectOverHttp>>
 
 test('a client cancels a call over HTTP: its call of the API is aborted, that of an equal client is not', async () => {
-  const { api, connect } = await connectOverHttp()
+  const { api, connect } = await connectOverHttp(SESSIONS)
   api.answers.set(RUN, 'silence')
   // Clients of one credential, whose requests have the same ids.
   const first = startCall(await connect('Bearer a.1'))
@@ -43,7 +44,7 @@ test('a client cancels a call over HTTP: its call of the API is aborted, that of
 })
 
 test('a cancelled call that is being repeated: not sent again', async () => {
-  const { api, connect } = await connectOverHttp()
+  const { api, connect } = await connectOverHttp(SESSIONS)
   const client = await connect()
   api.answers.set(RUN, () => {
     api.answers.set(RUN, 'silence')
@@ -60,7 +61,7 @@ test('a cancelled call that is being repeated: not sent again', async () => {
 })
 
 test('N148: a session id that no server issued: 404; that of another client: no effect on its calls', async () => {
-  const { api, url } = await connectOverHttp()
+  const { api, url } = await connectOverHttp(SESSIONS)
   api.answers.set(RUN, 'silence')
   const send = (token: string, message: object, session?: string) =>
     fetch(`${url}/mcp`, {
@@ -92,4 +93,12 @@ test('N148: a session id that no server issued: 404; that of another client: no 
   expect(api.seen[0]?.isAborted).toBe(false)
   expect((await send('a.1', cancel, session)).status).toBe(202)
   await expect.poll(() => api.seen[0]?.isAborted, HANG_LIMIT).toBe(true)
+})
+
+test('no setting: no session id is issued, because replicas of earlier releases refuse them', async () => {
+  const { connect } = await connectOverHttp()
+  const { transport } = await connect()
+  expect(transport?.sessionId).toBeUndefined()
+  const withSessions = await connectOverHttp(SESSIONS)
+  expect((await withSessions.connect()).transport?.sessionId).toMatch(/^.{32,}$/)
 })

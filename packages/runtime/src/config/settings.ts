@@ -215,6 +215,11 @@ export const Settings = table({
     server_url: z.string().default('http://127.0.0.1:8000'),
     /** Values of the Host header that are accepted in addition to those of `server`, loopback and `host`. */
     allowed_hosts: hosts,
+    /**
+     * Gives clients session ids, with which their cancellations over HTTP find their requests. Every release accepts the
+     * ids but those before this setting: turn it on when no replica runs one of them.
+     */
+    session_ids: flag.default(false),
     transport: z.enum(['streamable-http', 'stdio']).default('streamable-http'),
   }),
 })

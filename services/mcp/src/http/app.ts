@@ -24,6 +24,8 @@ interface HttpOptions {
   unreadAnswers: UnreadAnswers
   /** Number of trusted hops in X-Forwarded-For. */
   trustedProxies: number
+  /** False while replicas of releases that refuse session ids may run. */
+  issuesSessionIds: boolean
   log: Logger
 }
 
@@ -88,7 +90,7 @@ interface Received {
 }
 
 async function serveMessages(
-  { backend, sessions, unreadAnswers, log }: HttpDeps,
+  { backend, sessions, issuesSessionIds, unreadAnswers, log }: HttpDeps,
   { req, res, messages }: Received,
 ): Promise<void> {
   const { authorization } = req.headers
@@ -110,7 +112,7 @@ async function serveMessages(
     untrack?.()
     close()
   })
-  const issued = newSessionId(messages)
+  const issued = issuesSessionIds ? newSessionId(messages) : undefined
   if (issued !== undefined) res.set('mcp-session-id', issued)
   await server.connect(transport)
   await transport.handleRequest(req, res, messages)
