@@ -60,7 +60,7 @@ test('a cancelled call that is being repeated: not sent again', async () => {
   expect(api.seen.map((one) => one.route)).toEqual([RUN, RUN, 'GET /health'])
 })
 
-test('N148: a session id that no server issued: 404; that of another client: no effect on its calls', async () => {
+test('N148: a session id that no server issued, or of another credential: 404, without effect on calls', async () => {
   const { api, url } = await connectOverHttp(SESSIONS)
   api.answers.set(RUN, 'silence')
   const send = (token: string, message: object, session?: string) =>
@@ -86,7 +86,7 @@ test('N148: a session id that no server issued: 404; that of another client: no 
   void send('a.1', { id: 7, method: 'tools/call', params: call }, session).catch(() => {})
   await expect.poll(() => api.seen.length, HANG_LIMIT).toBe(1)
   const cancel = { method: 'notifications/cancelled', params: { requestId: 7 } }
-  expect((await send('b.2', cancel, session)).status).toBe(202)
+  expect((await send('b.2', cancel, session)).status).toBe(404)
   expect((await send('a.1', cancel)).status).toBe(202)
   const other = { ...cancel, params: { requestId: '7' } }
   expect((await send('a.1', other, session)).status).toBe(202)

@@ -65,7 +65,7 @@ type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
 
 async function handleMcpRequest(deps: HttpDeps, req: Request, res: Response): Promise<void> {
   const sessionId = req.get('mcp-session-id')
-  if (sessionId !== undefined && !isSessionId(sessionId)) {
+  if (sessionId !== undefined && !isSessionId(sessionId, principalOf(req.headers.authorization))) {
     // By the protocol the client then initializes again without one.
     res.status(404).json(toRpcError(-32_001, 'Session not found'))
     return
@@ -112,7 +112,7 @@ async function serveMessages(
     untrack?.()
     close()
   })
-  const issued = issuesSessionIds ? newSessionId(messages) : undefined
+  const issued = issuesSessionIds ? newSessionId(messages, credential) : undefined
   if (issued !== undefined) res.set('mcp-session-id', issued)
   await server.connect(transport)
   await transport.handleRequest(req, res, messages)

@@ -12,9 +12,9 @@ const CHECK_CHARS = 8
  * Finds the request that a client cancels. Over HTTP the `notifications/cancelled` is a request of its own, and
  * clients choose their request ids independently of each other, so an id alone does not name a request.
  *
- * Each client therefore gets a session id. It is only a name: any replica accepts it and keeps no state for it,
- * rights come from the credential of each request, and a cancellation reaches only requests of the same credential
- * and session. A cancellation that arrives at another replica has no effect; a client that closes the connection
+ * Each client therefore gets a session id. It is only a name: any replica accepts it with the credential that it was
+ * issued for and keeps no state for it, rights come from the credential of each request, and a cancellation reaches
+ * only requests of the same credential and session. A cancellation that arrives at another replica has no effect; a client that closes the connection
  * of its request cancels it, too.
  */
 export class ClientSessions {
@@ -49,12 +49,15 @@ interface TrackedRequest {
 }
 
 /** The id for a client that begins a session with this message, or undefined. */
-export const newSessionId = (messages: unknown): string | undefined =>
-  isInitializeRequest(messages) ? withCheck(randomBytes(NONCE_BYTES).toString('hex')) : undefined
+export const newSessionId = (messages: unknown, credential: string | undefined) =>
+  isInitializeRequest(messages)
+    ? withCheck(randomBytes(NONCE_BYTES).toString('hex'), credential)
+    : undefined
 
-/** True for an id in the form of those that this service issues; others are ids of another server, or guessed. */
-export const isSessionId = (text: string): boolean =>
-  text === withCheck(text.slice(0, 2 * NONCE_BYTES))
+/** False for an id of another server or of another credential, and for one that is guessed. */
+export const isSessionId = (text: string, credential: string | undefined): boolean =>
+  text === withCheck(text.slice(0, 2 * NONCE_BYTES), credential)
 
-const withCheck = (nonce: string) =>
-  nonce + createHash('sha256').update(nonce).digest('hex').slice(0, CHECK_CHARS)
+/** No signature: the id grants nothing. */
+const withCheck = (nonce: string, credential = '') =>
+  nonce + createHash('sha256').update(`${nonce} ${credential}`).digest('hex').slice(0, CHECK_CHARS)
