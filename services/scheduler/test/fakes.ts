@@ -78,12 +78,27 @@ export async function fakeCatalog() {
 export async function fakeExecutions() {
   const created = new Map<string, Execution>()
   const submitted: Command[] = []
-  /** `reply_lost`: commands are applied, and the call fails. */
-  const script = { mode: 'healthy' as 'healthy' | 'down' | 'reply_lost' | 'refusing', gets: 0 }
+  /**
+   * `reply_lost`: commands are applied, and the call fails. `stopped`: commands wait as in the socket of a process that
+   * is stopped, until `continueStopped`.
+   */
+  const script = {
+    mode: 'healthy' as 'healthy' | 'down' | 'reply_lost' | 'refusing' | 'stopped',
+    gets: 0,
+  }
+  const waiting: { continue: () => void; applied: Promise<void> }[] = []
   const address = await startFake(ExecutionsService, {
     async submit({ commands }) {
       if (script.mode === 'down') throw unavailable('down')
       submitted.push(...commands)
+      if (script.mode === 'stopped') {
+        const [isContinued, isApplied] = [gate(), gate()]
+        waiting.push({ continue: isContinued.open, applied: isApplied.opened })
+        await isContinued.opened
+        const results = commands.map((command) => answer(created, command))
+        isApplied.open()
+        return { results }
+      }
       if (script.mode === 'refusing') {
         const refusal = { kind: 'too_large', message: 'the input is too large', details_json: '' }
         return {
@@ -100,7 +115,32 @@ export async function fakeExecutions() {
       return { executions: execution_ids.flatMap((id) => created.get(id) ?? []) }
     },
   })
-  return { address, script, created, submitted }
+  /** Applies the commands that have waited since the process was stopped. */
+  async function continueStopped() {
+    script.mode = 'healthy'
+    for (const one of waiting) one.continue()
+    await Promise.all(waiting.map(({ applied }) => applied))
+  }
+  return { address, script, created, submitted, waiting, continueStopped }
+}
+
+function gate() {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+/** Applies a command, or refuses a create after its time limit, as executions does. */
+function answer(created: Map<string, Execution>, command: Command) {
+  const { execution_id, body } = command
+  const notAfter = body?.$case === 'create' ? body.value.not_after : undefined
+  if (!created.has(execution_id) && notAfter && notAfter < new Date()) {
+    const value = { kind: 'unavailable', message: 'too late', details_json: '' }
+    return { body: { $case: 'refusal' as const, value }, log: [] }
+  }
+  return { body: { $case: 'execution' as const, value: applyCommand(created, command) }, log: [] }
 }
 
 function applyCommand(created: Map<string, Execution>, { execution_id, body }: Command): Execution {

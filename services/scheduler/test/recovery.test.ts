@@ -70,7 +70,8 @@ test('tick not started within the catch-up window: skipped, unless an attempt su
 
   await db.run(sql`
     update schedule_ticks
-       set nominal_at = nominal_at - interval '1 day', retry_at = now()`)
+       set nominal_at = nominal_at - interval '1 day', retry_at = now(),
+           submit_until = now() - interval '1 minute'`)
   const [tick] = await db.rows<{ execution_id: string }>(
     sql`select execution_id from schedule_ticks where schedule_id = ${found.id}`,
   )
@@ -142,7 +143,9 @@ test('T2, T3: pause between taking and starting a tick: the tick is skipped with
   await db.run(sql`update schedules set status = 'paused'`)
   await startExecutions(deps, taken)
   expect(executions.submitted).toEqual([])
-  await db.run(sql`update schedule_ticks set retry_at = now()`)
+  // No attempt may start it any more.
+  await db.run(sql`
+    update schedule_ticks set retry_at = now(), submit_until = now() - interval '1 minute'`)
   const client = await replica()
   await eventually(async () => (await client.history(historyPage(made.id))).entries).toMatchObject([
     { state: 'SKIPPED', error: 'the schedule was paused before it could be started' },

@@ -1,4 +1,4 @@
-import { Fault, notFound } from '@windlass/runtime/faults'
+import { conflict, Fault, notFound, unavailable } from '@windlass/runtime/faults'
 import type { Approval } from '../domain/approvals.ts'
 import { isHiddenFrom } from '../domain/claim-holder.ts'
 import type { Execution, Limits, PendingEvent } from '../domain/execution.ts'
@@ -84,7 +84,7 @@ function applyCreate(
     copies.get(execution_id)?.after ??
     input.rows.get(execution_id) ??
     input.existing.get(execution_id)
-  if (!stored) throw new Error('a created row is missing')
+  if (!stored) throw row.not_after ? arrivedLate() : executionDeleted()
   const isSameRequest =
     stored.workflow_name === row.workflow_name &&
     stored.workflow_namespace === row.workflow_namespace &&
@@ -94,6 +94,14 @@ function applyCreate(
   if (changed) copies.set(execution_id, workingCopy(undefined, stored))
   return { execution: stored, changed }
 }
+
+/** `mayStart` has refused the row, or retention has deleted it in the meantime. */
+const executionDeleted = () =>
+  conflict(
+    'The execution of this request was deleted by [svc.retention]: send a new request to run it again.',
+  )
+
+const arrivedLate = () => unavailable('The create arrived after its time limit; send it again.')
 
 const differentRequest = () =>
   new Fault('unprocessable', 'the same key was used for a different request', {

@@ -80,6 +80,8 @@ export interface NewExecution {
   fork?: Fork
   /** Partition of the log; absent: 0. */
   log_part?: number
+  /** Time on the database's clock after which it is not inserted; absent: no limit. */
+  not_after?: Date | undefined
 }
 
 /** The part of the log of `origin_id` with which a fork begins. */
@@ -126,7 +128,29 @@ export const insertIfAbsent = (rows: readonly NewExecution[]): Sql => sql`
   select new.*, 'SCHEDULED', clock_timestamp(),
          clock_timestamp() + queue_timeout_ms * interval '1 ms', octet_length(input::text)
     from ${rowsOf('new', NEW_COLUMNS, rows)}
+   where ${mayStart(rows)}
   on conflict (execution_id) do nothing`
+
+/**
+ * Condition of the rows `new`. A create may wait for any time, in the socket of a process that is stopped: it must not
+ * start what its sender has since treated as never started (`not_after`), nor what retention has deleted under an
+ * idempotency key that is still valid.
+ */
+export function mayStart(rows: readonly NewExecution[]): Sql {
+  const keyed = rows.filter(({ request_hash }) => request_hash !== '')
+  const limited = rows.filter(({ not_after }) => not_after)
+  if (keyed.length + limited.length === 0) return sql`true`
+  return sql`new.execution_id <> all (array(
+    select execution_id from deleted_executions
+     where execution_id = any(${keyed.map(idOf)}::uuid[]) and refused_until >= clock_timestamp()
+    union all
+    select late.execution_id
+      from unnest(${limited.map(idOf)}::uuid[], ${limited.map(({ not_after }) => not_after)}::timestamptz[])
+             as late (execution_id, not_after)
+     where late.not_after < clock_timestamp()))`
+}
+
+const idOf = ({ execution_id }: NewExecution) => execution_id
 
 /** Writes the tags of the rows `inserted`, as another part of the same statement. */
 export const insertTags = (rows: readonly NewExecution[]): Sql =>

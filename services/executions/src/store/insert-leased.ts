@@ -1,5 +1,11 @@
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { NEW_COLUMNS, type NewExecution, newColumns, type RowUpdate } from './executions.ts'
+import {
+  mayStart,
+  NEW_COLUMNS,
+  type NewExecution,
+  newColumns,
+  type RowUpdate,
+} from './executions.ts'
 import { isLocked } from './ready.ts'
 import { type Column, rowsOf } from './row-values.ts'
 
@@ -55,5 +61,6 @@ export const insertLeasedIfAbsent = (rows: readonly LeasedRow[]): Sql => sql`
          case when is_leased and attempts > 0 then clock_timestamp() end
     from (select new.*, new.held_by is not null and (new.most_held is null or new.most_held >=
             coalesce((select used from held where held.worker_name = new.held_by), 0)) as is_leased
-            from ${rowsOf('new', LEASED_COLUMNS, rows)} where ${isLocked} offset 0) as leased
+            from ${rowsOf('new', LEASED_COLUMNS, rows)} where ${isLocked}
+             and ${mayStart(rows.map(({ row }) => row))} offset 0) as leased
   on conflict (execution_id) do nothing`

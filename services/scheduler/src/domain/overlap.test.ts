@@ -41,3 +41,12 @@ test('cancel_previous: cancels running executions, replaces queued ticks and wai
     replace: [open('queued', 1)],
   })
 })
+
+test('cancel_previous: a queued tick that may have started: not replaced', () => {
+  const starting = { ...open('queued', 1), may_have_started: true }
+  expect(decideOverlap('cancel_previous', [starting, open('queued', 2)])).toEqual({
+    action: 'wait',
+    cancel: [],
+    replace: [open('queued', 2)],
+  })
+})

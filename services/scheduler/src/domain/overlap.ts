@@ -9,6 +9,8 @@ export interface UnfinishedTick {
   status: 'pending' | 'queued' | 'started'
   execution_id: string
   state: string | undefined
+  /** True if an attempt without a known outcome may have started a queued tick. */
+  may_have_started?: boolean
 }
 
 export type OverlapDecision =
@@ -28,7 +30,8 @@ export function decideOverlap(
   const waiting = open.filter(({ status }) => status === 'queued')
   if (overlap === 'cancel_previous') {
     const running = open.filter(({ status }) => status === 'started')
-    return { action: 'wait', cancel: running, replace: waiting }
+    const replaced = waiting.filter(({ may_have_started }) => !may_have_started)
+    return { action: 'wait', cancel: running, replace: replaced }
   }
   if (waiting.length >= MAX_QUEUED)
     return { action: 'skip', reason: `overlap: ${MAX_QUEUED} ticks are queued already` }

@@ -12,12 +12,12 @@
  *      next_run_at <= now()                (schedule_id, nominal_at)
  *           |
  *      1 fire: lock the row, skip locked
- *           |---- insert ----------------> pending, retry_at = now() + 12 s
+ *           |---- insert ----------------> pending, retry_at = submit_until = now() + 12 s
  *           |     next_run_at = next tick,
  *           |     pending = true                 one commit
  *           |
  *      2 start: workflow, account, overlap policy
- *           |---- Submit(create, id = hash(schedule, nominal time)) -------------> created, or
+ *           |---- Submit(create, id = hash(schedule, nominal time), until) ------> created, or
  *           |<------------------------------------------------------------------- the existing one
  *      3 acknowledge                       started | failed | skipped | queued
  *           |     pending = false          retry_at only for queued
@@ -36,8 +36,13 @@
  * Leases. A firing belongs to the replica that took it for LEASE_MS of the database's clock. They avoid
  * repeated work, and they stop a suspended process: right before it submits, it compares its own
  * monotonic clock with a deadline of LEASE_MS - SUBMIT_MS and requires that the schedule is still
- * active. Otherwise it could start a tick that another replica has skipped because of a pause. Only a
- * suspension between this check and the call remains.
+ * active. Otherwise it could start a tick that another replica has skipped because of a pause.
+ *
+ * Late creates. A create may also wait after this check: in this process, in the network, or in the socket of a replica
+ * of executions that is stopped. So each create carries the end of its lease (`submit_until`), and executions refuses
+ * it later, by the database's clock, in the statement that inserts the row. A tick that an attempt without an answer
+ * may have started is recorded as skipped or failed only CREATE_MS after that time, when executions does not know its
+ * execution (engine/confirm-unstarted.ts). The time is stored before the call, under the lock of the schedule.
  *
  * Clocks. Only the database's clock decides what is due; all times are stored in UTC. Timers of this
  * process only bound the delay (loops/tick.ts). If the database's clock is set back, no tick repeats:
@@ -49,7 +54,7 @@
  * computes the newest tick backwards from now, so 10^6 misfired ticks cost as much as one. A schedule
  * has at most one firing without an outcome (`pending`), so an outage of a dependency ends in one
  * catch-up run for each schedule. A firing is retried after 1 s to 30 s until the window ends. A minute
- * later, when no call of an attempt can be in flight, executions is asked once more and the tick is
+ * later, when no create of an attempt can take effect, executions is asked once more and the tick is
  * recorded as skipped if it was never started.
  *
  * Recurrence. Intervals are multiples from an anchor, never "now + interval", so they do not drift. Cron
@@ -110,6 +115,7 @@ export async function fire({ db, catchupMs }: SchedulerDeps): Promise<ticks.Firi
       ticks.insertSkipped(tx, skipped),
     ])
     const isFired = setOf(fired)
+    const notAfter = new Map(fired.map((row) => [row.schedule_id, row.not_after]))
     const isRecorded = setOf(recorded)
     const moves = [...next].map(([schedule_id, next_run_at]) => ({
       schedule_id,
@@ -118,7 +124,10 @@ export async function fire({ db, catchupMs }: SchedulerDeps): Promise<ticks.Firi
       new_ticks: Number(isFired.has(schedule_id)) + Number(isRecorded.has(schedule_id)),
     }))
     await due.advance(tx, moves)
-    return { firings: firings.filter(({ schedule_id }) => isFired.has(schedule_id)), skipped, now }
+    const leased = firings
+      .filter(({ schedule_id }) => isFired.has(schedule_id))
+      .map((firing) => ({ ...firing, not_after: notAfter.get(firing.schedule_id) }))
+    return { firings: leased, skipped, now }
   })
   measure(firings, skipped, now)
   return firings

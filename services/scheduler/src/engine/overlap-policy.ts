@@ -35,7 +35,11 @@ export async function applyOverlapPolicy(
     if (decision.cancel.length > 0) await cancel(deps, decision.cancel)
     const { schedule_id } = firing
     const replaced = decision.replace.map(({ nominal_at }) => ({ schedule_id, nominal_at }))
-    outcomes.push(...replaced.map((tick) => skippedOutcome(tick, REPLACED)), queuedOutcome(firing))
+    const skipped = replaced.map((tick) => ({
+      ...skippedOutcome(tick, REPLACED),
+      unless_submitted: true,
+    }))
+    outcomes.push(...skipped, queuedOutcome(firing))
   }
   return outcomes
 }

@@ -1,10 +1,10 @@
 import { decideRetry } from '../domain/retry.ts'
 import * as ticks from '../store/ticks.ts'
+import { confirmUnstarted, mayStillStart } from './confirm-unstarted.ts'
 import type { SchedulerDeps } from './deps.ts'
-import { findExecutions } from './find-executions.ts'
-import { LEASE_MS, submitDeadlineMs } from './lease.ts'
+import { CREATE_MS, LEASE_MS, submitDeadlineMs } from './lease.ts'
 import { startExecutions } from './start-executions.ts'
-import { skippedOutcome, startedOutcome } from './tick-outcomes.ts'
+import { skippedOutcome } from './tick-outcomes.ts'
 
 const BATCH = 50
 
@@ -35,26 +35,20 @@ export async function retryUnacknowledged(deps: SchedulerDeps): Promise<boolean>
 }
 
 /** A queued tick does not expire: it waits for earlier executions, not for a dependency. */
-function decide({ is_paused, is_queued, age_ms }: ticks.UnacknowledgedTick, catchupMs: number) {
-  if (is_paused) return 'give_up'
+function decide(tick: ticks.UnacknowledgedTick, catchupMs: number) {
+  const { is_paused, is_queued, age_ms, open_ms = 0 } = tick
+  if (is_paused) return mayStillStart(tick) ? { waitMs: open_ms + CREATE_MS } : 'give_up'
   return is_queued ? 'retry' : decideRetry(age_ms, catchupMs)
 }
 
 /** Skips expired firings, except those that an attempt with a lost reply has started. */
-async function giveUp(
-  { db, executions }: SchedulerDeps,
-  expired: ticks.UnacknowledgedTick[],
-): Promise<void> {
-  const found = await findExecutions(
-    executions,
-    expired.map(({ execution_id }) => execution_id),
-  )
-  const outcomes = expired.map((firing) => {
-    const execution = found.get(firing.execution_id)
-    if (execution) return startedOutcome(firing, execution)
-    return skippedOutcome(firing, firing.is_paused ? PAUSED : UNAVAILABLE)
-  })
-  await db.tx((tx) => ticks.acknowledge(tx, outcomes))
+async function giveUp(deps: SchedulerDeps, expired: ticks.UnacknowledgedTick[]): Promise<void> {
+  const skipped = expired.map((firing) => ({
+    ...skippedOutcome(firing, firing.is_paused ? PAUSED : UNAVAILABLE),
+    firing,
+  }))
+  const outcomes = await confirmUnstarted(deps, skipped)
+  if (outcomes.length > 0) await deps.db.tx((tx) => ticks.acknowledge(tx, outcomes))
 }
 
 const PAUSED = 'the schedule was paused before it could be started'

@@ -1,32 +1,20 @@
-import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
 import type { FindLatest } from '@windlass/domain/permissions'
-import { declaredPriority } from '@windlass/domain/permissions'
-import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import {
-  type Command,
-  ExecutionsService,
-  type Result,
-} from '@windlass/proto/windlass/executions/v1/executions'
 import { chunkBySize } from '@windlass/runtime/chunk-by-size'
 import { Fault } from '@windlass/runtime/faults'
 import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
 import { retryDelayMs } from '../domain/retry.ts'
-import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { type AccountStatus, accountKey, describeRefusal, lookUpAccount } from './account-status.ts'
-import { findInputProblem } from './check-inputs.ts'
+import { confirmUnstarted } from './confirm-unstarted.ts'
 import type { SchedulerDeps } from './deps.ts'
-import { SUBMIT_MS } from './lease.ts'
 import { applyOverlapPolicy } from './overlap-policy.ts'
-import { failedOutcome, skippedOutcome, startedOutcome } from './tick-outcomes.ts'
-import { traceTick } from './trace-tick.ts'
+import { isRetried, type StartableTick, submitTicks } from './submit-ticks.ts'
+import { failedOutcome, skippedOutcome } from './tick-outcomes.ts'
 
 const RESOLVE_MS = 2_000
 const CALLS_AT_ONCE = 16
 const MAX_COMMANDS = 100
 const MAX_INPUT_BYTES = 8 * 1_048_576
-/** Refusals that are retried; all others are outcomes. */
-const RETRIED_FAULTS = new Set(['unavailable', 'rate_limited'])
 
 /**
  * Starts an execution for each firing and stores the outcomes. A firing without an answer is retried
@@ -34,8 +22,8 @@ const RETRIED_FAULTS = new Set(['unavailable', 'rate_limited'])
  */
 export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing[]): Promise<void> {
   if (firings.length === 0) return
-  const outcomes: ticks.Outcome[] = []
-  const allowed = await selectAllowed(deps, firings, outcomes)
+  const decided: ticks.Outcome[] = []
+  const allowed = await selectAllowed(deps, firings, decided)
   const postponed = await applyOverlapPolicy(
     deps,
     allowed.map(({ firing }) => firing),
@@ -43,7 +31,7 @@ export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing
     deps.log.warn({ err: error }, 'failed to look up earlier executions')
     return undefined
   })
-  outcomes.push(...(postponed ?? []))
+  decided.push(...(postponed ?? []))
   const waiting = new Set(postponed?.map(({ firing }) => firing))
   const ready = allowed.filter(
     ({ firing }) => firing.overlap === 'allow' || (postponed && !waiting.has(firing)),
@@ -52,7 +40,13 @@ export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing
   const sizeOf = ({ firing }: StartableTick) =>
     firing.attempts > 0 ? MAX_INPUT_BYTES : firing.input_bytes
   const limits = { sizeOf, maxSize: MAX_INPUT_BYTES, maxItems: MAX_COMMANDS }
-  for (const chunk of chunkBySize(ready, limits)) outcomes.push(...(await submit(deps, chunk)))
+  const answered: ticks.Outcome[] = []
+  for (const chunk of chunkBySize(ready, limits)) {
+    const results = await submitTicks(deps, chunk)
+    answered.push(...results.answered)
+    decided.push(...results.refused)
+  }
+  const outcomes = [...(await confirm(deps, firings, decided)), ...answered]
 
   const settled = new Set(outcomes.map(({ firing }) => firing))
   const open = firings.filter((firing) => !settled.has(firing))
@@ -65,9 +59,20 @@ export async function startExecutions(deps: SchedulerDeps, firings: ticks.Firing
     )
 }
 
-interface StartableTick {
-  firing: ticks.Firing
-  workflow: Workflow
+/**
+ * Returns the outcomes that can be recorded. Those that this attempt decided without executions need a confirmation if
+ * an earlier attempt may have started the tick.
+ */
+async function confirm(
+  deps: SchedulerDeps,
+  firings: readonly ticks.Firing[],
+  decided: readonly ticks.Outcome[],
+): Promise<ticks.Outcome[]> {
+  const retried = new Set<unknown>(firings.filter(({ attempts }) => attempts > 0))
+  const isUnsure = (one: ticks.Outcome): one is ticks.Outcome & { firing: ticks.Firing } =>
+    one.status !== 'queued' && retried.has(one.firing)
+  const unsure = decided.filter(isUnsure)
+  return [...decided.filter((one) => !isUnsure(one)), ...(await confirmUnstarted(deps, unsure))]
 }
 
 /**
@@ -146,89 +151,8 @@ async function resolveLatest({ catalog, log }: SchedulerDeps, firing: ticks.Firi
   try {
     return await catalog.resolve({ namespace, name, version: 0 }, { timeoutMs: RESOLVE_MS })
   } catch (error) {
-    if (error instanceof Fault && !RETRIED_FAULTS.has(error.kind)) return error
+    if (error instanceof Fault && !isRetried(error.kind)) return error
     log.warn({ err: error, workflow: workflowKey(firing) }, 'failed to resolve scheduled workflow')
     return undefined
   }
-}
-
-/**
- * Submits firings whose schedule is still active and still runs as the account that was checked, and
- * whose lease is still this replica's. The others are leased again with the current account.
- */
-async function submit(deps: SchedulerDeps, chunk: StartableTick[]): Promise<ticks.Outcome[]> {
-  const { db, executions, serviceIdentity, log } = deps
-  const inputs = await schedules.readActiveInputs(
-    db,
-    chunk.map(({ firing }) => firing.schedule_id),
-  )
-  const ready = chunk.filter(
-    ({ firing }) =>
-      isOfAccount(inputs.get(firing.schedule_id), firing) &&
-      performance.now() < firing.submit_before_ms,
-  )
-  const inputOf = ({ firing }: StartableTick) => inputs.get(firing.schedule_id)?.input ?? 'null'
-  const refused: ticks.Outcome[] = []
-  const startable = ready.filter((item) => {
-    const problem = findInputProblem(deps, item.workflow, inputOf(item))
-    if (problem !== undefined) refused.push(failedOutcome(item.firing, problem))
-    return problem === undefined
-  })
-  if (startable.length === 0) return refused
-  const traces = startable.map(({ firing }) => traceTick(firing))
-  const commands = startable.map((item, i) => ({
-    ...toCreateCommand(item, inputOf(item), serviceIdentity),
-    traceparent: traces[i]?.traceparent,
-  }))
-  try {
-    const { results } = await executions.submit({ commands }, { timeoutMs: SUBMIT_MS })
-    for (const [i, trace] of traces.entries()) trace.end(results[i])
-    return [...refused, ...startable.flatMap((item, i) => toOutcomes(item, results[i]))]
-  } catch (error) {
-    for (const trace of traces) trace.end(undefined, error)
-    log.warn({ err: error, commands: commands.length }, 'failed to start scheduled executions')
-    return refused
-  }
-}
-
-const isOfAccount = (input: schedules.ActiveInput | undefined, firing: ticks.Firing) =>
-  input?.run_as === firing.run_as && input.run_as_issuer === firing.run_as_issuer
-
-function toCreateCommand(
-  { firing, workflow }: StartableTick,
-  input_json: string,
-  serviceIdentity: SchedulerDeps['serviceIdentity'],
-): Command {
-  const { run_as: subject, run_as_issuer: issuer } = firing
-  const create = {
-    workflow_id: workflow.id,
-    workflow_namespace: workflow.namespace,
-    workflow_name: workflow.name,
-    workflow_version: workflow.version,
-    input_json,
-    requirement: workflow.requirement,
-    preferred_worker: '',
-    caller: serviceIdentity.signCaller(
-      subject === '' ? ANONYMOUS_CALLER : { subject, issuer },
-      'executions',
-      ExecutionsService.submit.path,
-    ),
-    schedule_id: firing.schedule_id,
-    request_hash: '',
-    reply_to: '',
-    depth: 0,
-    parent_id: '',
-    cancel_with_parent: false,
-    tags: {},
-    priority: declaredPriority(workflow),
-  }
-  const { execution_id } = firing
-  return { execution_id, with_log: false, body: { $case: 'create', value: create } }
-}
-
-function toOutcomes({ firing }: StartableTick, result: Result | undefined): ticks.Outcome[] {
-  if (result?.body?.$case === 'execution') return [startedOutcome(firing, result.body.value)]
-  const refusal = result?.body?.value
-  if (!refusal || RETRIED_FAULTS.has(refusal.kind)) return []
-  return [failedOutcome(firing, refusal.message)]
 }

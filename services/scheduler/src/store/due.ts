@@ -14,7 +14,7 @@ export interface DueSummary {
 export interface DueSchedule
   extends Omit<
     Firing,
-    'nominal_at' | 'execution_id' | 'attempts' | 'is_queued' | 'submit_before_ms'
+    'nominal_at' | 'execution_id' | 'attempts' | 'is_queued' | 'submit_before_ms' | 'not_after'
   > {
   schedule_config: string
   anchor_at: Date

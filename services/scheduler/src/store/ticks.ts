@@ -23,6 +23,13 @@ export interface Firing {
   is_queued: boolean
   /** Submission deadline on the monotonic clock of the replica that leased it. */
   submit_before_ms: number
+  /** Time on the database's clock after which executions does not create it. */
+  not_after?: Date | undefined
+  /**
+   * Milliseconds until no earlier attempt can create the execution any more; negative: since then. Absent: no earlier
+   * attempt has asked for it.
+   */
+  open_ms?: number | undefined
 }
 
 /** Outcome of a firing. */
@@ -34,6 +41,8 @@ export interface Outcome {
   state: string | undefined
   error: string | undefined
   started_at: Date | undefined
+  /** Ignored if an attempt may have started the execution in the meantime. */
+  unless_submitted?: boolean
 }
 
 export interface SkippedRange {
@@ -64,21 +73,25 @@ const LAST_CHECK_SECONDS = 3_600
 const QUEUE_CHECK_SECONDS = 5
 
 /** Schedules of rows that were inserted. */
-type Inserted = Promise<{ schedule_id: string }[]>
+type Inserted<More = unknown> = Promise<({ schedule_id: string } & More)[]>
 
 /**
  * Inserts firings. The primary key, schedule and nominal time, admits no second firing of a tick: a tick that has a
- * row, because the database's clock was set back, is left out.
+ * row, because the database's clock was set back, is left out. Their executions may be created until the lease ends.
  */
-export const insertFirings = (tx: Tx, firings: Firing[], leaseMs: number): Inserted =>
+export const insertFirings = (
+  tx: Tx,
+  firings: Firing[],
+  leaseMs: number,
+): Inserted<{ not_after: Date }> =>
   tx.rows(sql`
-    insert into schedule_ticks (schedule_id, nominal_at, status, execution_id, retry_at)
-    select f.*, now() + ${leaseMs}::float8 * interval '1 ms'
+    insert into schedule_ticks (schedule_id, nominal_at, status, execution_id, retry_at, submit_until)
+    select f.*, now() + ${leaseMs}::float8 * interval '1 ms', now() + ${leaseMs}::float8 * interval '1 ms'
       from (select unnest(${firings.map((firing) => firing.schedule_id)}::uuid[]),
                    unnest(${firings.map((firing) => firing.nominal_at)}::timestamptz[]),
                    'pending',
                    unnest(${firings.map((firing) => firing.execution_id)}::uuid[])) as f
-    on conflict do nothing returning schedule_id`)
+    on conflict do nothing returning schedule_id, submit_until as not_after`)
 
 /** Records skipped ticks; a range whose last tick has a row is left out. */
 export const insertSkipped = (tx: Tx, skipped: SkippedRange[]): Inserted =>
@@ -117,8 +130,27 @@ export const leaseUnacknowledged = (db: Queries, limit: number, leaseMs: number)
     select t.schedule_id, t.nominal_at, t.execution_id, t.attempts,
            s.workflow_namespace, s.workflow_name, s.input_bytes, s.overlap, ${accountColumns},
            t.status = 'queued' as is_queued, s.status = 'paused' as is_paused,
-           (extract(epoch from now() - t.nominal_at) * 1000)::float8 as age_ms
+           (extract(epoch from now() - t.nominal_at) * 1000)::float8 as age_ms,
+           (extract(epoch from t.submit_until - now()) * 1000)::float8 as open_ms
       from taken t join schedules s on s.id = t.schedule_id`)
+
+/**
+ * Records that the execution of a leased tick may be created for `forMs` from now. Returns that time, or undefined if
+ * the tick was settled or its schedule paused: it must not be submitted then. The schedule is locked before the tick,
+ * as everywhere, so a pause or an outcome comes before or after this.
+ */
+export const recordSubmission = (
+  db: Queries,
+  { schedule_id, nominal_at }: Outcome['firing'],
+  forMs: number,
+) =>
+  db.maybe<{ not_after: Date }>(sql`
+    with active as materialized (
+      select id from schedules where id = ${schedule_id} and status = 'active' for share)
+    update schedule_ticks t set submit_until = now() + ${forMs}::float8 * interval '1 ms'
+      from active
+     where t.schedule_id = active.id and t.nominal_at = ${nominal_at} and t.status in ('pending', 'queued')
+     returning t.submit_until as not_after`)
 
 export const postpone = (db: Queries, firings: Outcome['firing'][], delaysMs: number[]) =>
   db.run(sql`
@@ -145,18 +177,20 @@ export async function acknowledge(tx: Tx, outcomes: Outcome[]): Promise<void> {
         ${outcomes.map(({ workflow_id }) => workflow_id)}::uuid[],
         ${outcomes.map(({ state }) => state)}::text[],
         ${outcomes.map(({ error }) => error)}::text[],
-        ${outcomes.map(({ started_at }) => started_at)}::timestamptz[]
-      ) as o (schedule_id, nominal_at, status, workflow_id, state, error, started_at)
+        ${outcomes.map(({ started_at }) => started_at)}::timestamptz[],
+        ${outcomes.map(({ unless_submitted }) => unless_submitted ?? false)}::boolean[]
+      ) as o (schedule_id, nominal_at, status, workflow_id, state, error, started_at, unless_submitted)
     ), open as (
       select o.*, t.status = 'pending' as was_pending
         from o join schedule_ticks t using (schedule_id, nominal_at)
-       where t.status in ('pending', 'queued')
+       where t.status in ('pending', 'queued') and (not o.unless_submitted or t.submit_until is null)
     ), settled as (
       update schedule_ticks t
          set status = o.status, error = coalesce(t.error, o.error), retry_at = null,
              state = coalesce(t.state, o.state), started_at = o.started_at,
              execution_id = case when o.status <> 'skipped' then t.execution_id end,
              skipped_from = case when o.status = 'skipped' then t.nominal_at end,
+             submit_until = case when o.status = 'queued' and t.attempts > 0 then t.submit_until end,
              check_at = case when o.status = 'started' and t.completed_at is null
                              then now() + ${FIRST_CHECK_SECONDS}::int * interval '1 s' end
         from open o
@@ -203,7 +237,8 @@ interface EarlierTick extends UnfinishedTick {
 /** Earlier ticks of the same schedule that are unfinished according to the stored state, oldest first. */
 export const listUnfinishedBefore = (db: Queries, firings: Firing[]) =>
   db.rows<EarlierTick>(sql`
-    select t.schedule_id, f.nominal_at as later_at, t.nominal_at, t.status, t.execution_id, t.state
+    select t.schedule_id, f.nominal_at as later_at, t.nominal_at, t.status, t.execution_id, t.state,
+           t.submit_until is not null as may_have_started
       from unnest(${firings.map((firing) => firing.schedule_id)}::uuid[],
                   ${firings.map((firing) => firing.nominal_at)}::timestamptz[])
              as f (schedule_id, nominal_at)
@@ -212,13 +247,18 @@ export const listUnfinishedBefore = (db: Queries, firings: Firing[]) =>
         or (t.status = 'started' and t.completed_at is null)
      order by t.nominal_at`)
 
-/** Skips the queued ticks of a locked schedule. */
-export const skipQueued = (tx: Tx, schedule_id: string, reason: string) =>
-  tx.run(sql`
+/**
+ * Skips the queued ticks of a locked schedule, except those that an attempt may have started: they are settled when
+ * that is known.
+ */
+export async function skipQueued(tx: Tx, schedule_id: string, reason: string): Promise<void> {
+  await tx.run(sql`
     update schedule_ticks
        set status = 'skipped', skipped_from = nominal_at, execution_id = null, retry_at = null,
            error = ${reason}
-     where schedule_id = ${schedule_id} and status = 'queued'`)
+     where schedule_id = ${schedule_id} and status = 'queued' and submit_until is null`)
+  await checkFirstQueued(tx, [schedule_id])
+}
 
 /**
  * Takes unfinished executions whose check is due. The interval of checks grows with their age, from

@@ -143,7 +143,14 @@ export interface Create {
     | number
     | undefined;
   /** Execution that it repeats; absent: none. */
-  origin_id?: string | undefined;
+  origin_id?:
+    | string
+    | undefined;
+  /**
+   * Time on the database's clock after which it is refused as `unavailable`, unless the execution exists: the
+   * sender may then treat it as never started. Absent: no limit.
+   */
+  not_after?: Date | undefined;
 }
 
 export interface Create_TagsEntry {
@@ -1214,6 +1221,7 @@ function createBaseCreate(): Create {
     tags: {},
     priority: undefined,
     origin_id: undefined,
+    not_after: undefined,
   };
 }
 
@@ -1269,6 +1277,9 @@ export const Create: MessageFns<Create> = {
     }
     if (message.origin_id !== undefined) {
       writer.uint32(138).string(message.origin_id);
+    }
+    if (message.not_after !== undefined) {
+      Timestamp.encode(toTimestamp(message.not_after), writer.uint32(146).fork()).join();
     }
     return writer;
   },
@@ -1423,6 +1434,14 @@ export const Create: MessageFns<Create> = {
             }
 
             message.origin_id = reader.string();
+            continue;
+          }
+          case 18: {
+            if (tag !== 146) {
+              break;
+            }
+
+            message.not_after = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
             continue;
           }
         }
