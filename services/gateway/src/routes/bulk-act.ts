@@ -1,13 +1,15 @@
+import { createHash } from 'node:crypto'
 import { isTerminal } from '@windlass/domain/states'
 import { toVisibilityMessage, type Visibility } from '@windlass/domain/visibility'
 import type { Command } from '@windlass/proto/windlass/executions/v1/executions'
 import type { ExecutionRow } from '@windlass/proto/windlass/executions/v1/history'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { unprocessable } from '@windlass/runtime/faults'
+import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { type Caller, hasPermission } from '../access/caller.ts'
 import { denied, type Resolves, requireRunPermission } from '../access/workflow.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
+import { MAX_KEY_LENGTH, requireKeyLength, resolveIdempotencyKey } from './idempotency.ts'
 import { checkInput, createOf, type RepeatDeps } from './repeat-command.ts'
 import type { Search } from './search-query.ts'
 
@@ -102,7 +104,8 @@ export async function applyAct(
     const isNewest = deps.settings.executions.resume_version === 'newest'
     const target = isNewest ? { workflow_id, workflow_version, requirement } : undefined
     const body_json = act.input_json ?? 'null'
-    await submit({ $case: 'resume', value: { body_json, request_id: newId(), target } })
+    const request_id = resumeIdOf(act, caller, row)
+    await submit({ $case: 'resume', value: { body_json, request_id, target } })
     return
   }
   const execution = await deps.executions.get(execution_id)
@@ -125,6 +128,55 @@ function workflowOf(deps: BulkDeps, { action, version }: BulkAct, row: Execution
 }
 
 /** The key of one execution of an act: a repeated act does not start it again. */
-const keyOf = ({ key }: BulkAct, { execution_id }: ExecutionRow) => ({
+const keyOf = ({ key }: Pick<BulkAct, 'key'>, { execution_id }: { execution_id: string }) => ({
   header: () => (key === undefined ? undefined : `${key}/${execution_id}`),
 })
+
+/** Characters of the key of an act; a slash and an id follow in the key of each execution. */
+const MAX_ACT_KEY = MAX_KEY_LENGTH - 33
+
+/**
+ * Id of the resume of one execution: a repeated act does not resume it again, at a pause that it has reached since.
+ */
+function resumeIdOf({ key }: BulkAct, { issuer, subject }: Caller, { execution_id }: ExecutionRow) {
+  if (key === undefined) return newId()
+  const request = JSON.stringify(['bulk resume', issuer, subject, key, execution_id])
+  return createHash('sha256').update(request).digest('hex').slice(0, 32)
+}
+
+/**
+ * Leaves out the executions that the same act has started: it is repeated, and they match its filter too. Throws
+ * `unprocessable` if the key is too long.
+ */
+export async function withoutStarted(
+  { executions }: BulkDeps,
+  { action, key }: Pick<BulkAct, 'action' | 'key'>,
+  { rows, caller }: { rows: readonly ExecutionRow[]; caller: Caller },
+): Promise<ExecutionRow[]> {
+  if (key === undefined || action === 'cancel' || action === 'resume') return [...rows]
+  requireKeyLength(key, MAX_ACT_KEY)
+  const isStartedByAct = async ({ origin_id, ...row }: ExecutionRow) => {
+    if (!origin_id) return false
+    const workflow = { namespace: row.workflow_namespace, name: row.workflow_name }
+    const ctx = keyOf({ key }, { execution_id: origin_id })
+    const started = await resolveIdempotencyKey(ctx, { workflow, caller, body: '', executions })
+      .then(({ execution_id }) => execution_id)
+      .catch(undefinedIfDeleted)
+    return started === row.execution_id
+  }
+  const kept: ExecutionRow[] = []
+  for (let i = 0; i < rows.length; i += CHECKED_AT_ONCE) {
+    const some = rows.slice(i, i + CHECKED_AT_ONCE)
+    const isStarted = await Promise.all(some.map(isStartedByAct))
+    kept.push(...some.filter((_, k) => !isStarted[k]))
+  }
+  return kept
+}
+
+const CHECKED_AT_ONCE = 50
+
+/** The execution of the key was deleted by retention, so it is none of the rows. */
+function undefinedIfDeleted(error: unknown): undefined {
+  if (error instanceof Fault && error.kind === 'conflict') return undefined
+  throw error
+}

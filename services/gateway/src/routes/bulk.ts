@@ -11,7 +11,7 @@ import { json } from '../route/body.ts'
 import { idParam } from '../route/fields.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
-import { BULK_ACTIONS, type BulkDeps, collectSet, mayAct } from './bulk-act.ts'
+import { BULK_ACTIONS, type BulkDeps, collectSet, mayAct, withoutStarted } from './bulk-act.ts'
 import { performAct } from './bulk-run.ts'
 import { filterQuery, filterSearch } from './filter-search.ts'
 import { rowView } from './responses.ts'
@@ -121,10 +121,16 @@ export const bulkExecutions = route('post', '/executions/bulk', {
     try {
       const { body, resolved: visible, ctx } = input
       const { action, dry_run, expect } = body
-      const { rows, left_out } = await collectSet(deps, visible, {
+      const { rows: matches, left_out } = await collectSet(deps, visible, {
         search: filterSearch('body', () => body.filter),
         action,
       })
+      const key = ctx.header('idempotency-key')
+      const rows = await withoutStarted(
+        deps,
+        { action, key },
+        { rows: matches, caller: input.caller },
+      )
       if (dry_run) return previewOf(rows, left_out, input.caller)
       if (expect === undefined)
         throw unprocessable({ loc: ['body', 'expect'], msg: 'Field required', type: 'missing' })
@@ -135,7 +141,7 @@ export const bulkExecutions = route('post', '/executions/bulk', {
       requireStorable(body.input?.text, rows.length)
       const act = {
         ...{ action, version: body.version, after_seq: body.after_seq },
-        ...{ input_json: body.input?.text, key: ctx.header('idempotency-key') },
+        ...{ input_json: body.input?.text, key },
       }
       const sse = isJsonOnly(ctx.header('accept')) ? undefined : new SseStream(ctx)
       // Performed here and not in a streamed response, so that the audit entry contains the result. It

@@ -6,10 +6,10 @@ import type { Caller } from '../access/caller.ts'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
 import type { RequestContext } from '../http/request-context.ts'
 
-const MAX_KEY_LENGTH = 255
+export const MAX_KEY_LENGTH = 255
 
 interface Run {
-  workflow: Workflow
+  workflow: Pick<Workflow, 'namespace' | 'name'>
   caller: Caller
   body: string
   executions: Pick<ExecutionsClient, 'reserveExecutionId'>
@@ -28,12 +28,7 @@ export async function resolveIdempotencyKey(
 ) {
   const key = ctx.header('idempotency-key')
   if (key === undefined) return { execution_id: newId(), request_hash: '' }
-  if (key === '' || key.length > MAX_KEY_LENGTH)
-    throw unprocessable({
-      loc: ['header', 'Idempotency-Key'],
-      msg: `must have 1 to ${MAX_KEY_LENGTH} characters`,
-      type: 'value_error',
-    })
+  requireKeyLength(key, MAX_KEY_LENGTH)
   const { namespace, name } = workflow
   const key_id = digest(JSON.stringify([caller.issuer, caller.subject, namespace, name, key]))
   const parent = caller.execution?.exec_id
@@ -42,6 +37,15 @@ export async function resolveIdempotencyKey(
     execution_id: await executions.reserveExecutionId(toId(key_id), wanted),
     request_hash: digest(body),
   }
+}
+
+export function requireKeyLength(key: string, most: number): void {
+  if (key !== '' && key.length <= most) return
+  throw unprocessable({
+    loc: ['header', 'Idempotency-Key'],
+    msg: `must have 1 to ${most} characters`,
+    type: 'value_error',
+  })
 }
 
 /** The first 128 bits. */
