@@ -1,5 +1,6 @@
 import { newId } from '@windlass/runtime/ids'
 import { expect, test } from 'vitest'
+import { deleteLogs } from '../src/store/expired.ts'
 import { create, event, submit, worker } from './executions-fixture.ts'
 import { searchSetup } from './history-fixture.ts'
 
@@ -76,6 +77,20 @@ test('a fork beyond the end of a log, or of no execution: refused, and none is m
   await refused(forkOf(origin_id, 8), 'unprocessable')
   await refused(forkOf(newId(), 0), 'not_found')
   await refused(forkOf('', 0), 'invalid')
+})
+
+test('a fork of an execution whose log retention has deleted: refused, and none is made; a fork of nothing is', async () => {
+  const all = await searchSetup()
+  const { client, history, search, db } = all
+  const origin_id = await origin(all)
+  await db.tx((tx) => deleteLogs(tx, [origin_id]))
+  await expect(history.planFork({ execution_id: origin_id, after_seq: 6 })).rejects.toMatchObject({
+    kind: 'conflict',
+  })
+  const command = forkOf(origin_id, 6)
+  await expect(submit(client, command)).rejects.toMatchObject({ kind: 'conflict' })
+  expect((await search({ id_prefix: command.execution_id })).rows).toEqual([])
+  expect(await submit(client, forkOf(origin_id, 0))).toMatchObject({ last_seq: 0 })
 })
 
 test('two executions compared: texts, calls, and the first call that differs', async () => {

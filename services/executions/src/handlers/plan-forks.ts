@@ -4,7 +4,7 @@ import { notFound, unprocessable } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type ForkPlan, planFork } from '../domain/fork.ts'
 import type { Command } from '../engine/command.ts'
-import { readOutlineOf } from '../store/copied-logs.ts'
+import { logDeleted, readOutlineOf } from '../store/copied-logs.ts'
 import * as executions from '../store/executions.ts'
 
 /** Maximum number of log entries of an origin: a fork copies them in one transaction. */
@@ -22,6 +22,8 @@ async function plan(db: Db, execution_id: string, after_seq: number): Promise<Pl
   if (last_seq > MAX_ENTRIES)
     throw problem(`the log has ${last_seq} entries; a fork copies at most ${MAX_ENTRIES}`)
   const outline = await readOutlineOf(db, execution_id, MAX_ENTRIES)
+  // Retention deletes logs before rows and leaves the last entry: a fork would run everything again.
+  if (after_seq > 0 && last_seq > 0 && outline[0]?.seq !== 1) throw logDeleted()
   return { ...planFork(outline, after_seq), last_seq }
 }
 

@@ -1,4 +1,4 @@
-import { Fault } from '@windlass/runtime/faults'
+import { conflict } from '@windlass/runtime/faults'
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { OutlineEntry } from '../domain/fork.ts'
@@ -27,9 +27,11 @@ export async function copyLog(
             join (select * from events where ${ofLog(origin_id)}) as e using (seq)`)
       : 0,
   ])
-  if (copied < seqs.length)
-    throw new Fault('conflict', 'The log of the origin was deleted; rerun the execution instead.')
+  if (copied < seqs.length) throw logDeleted()
 }
+
+export const logDeleted = () =>
+  conflict('The log of the origin was deleted; rerun the execution instead.')
 
 /** Reads the entries of a log without their values, in order; at most `limit`. */
 export const readOutlineOf = (db: Queries, execution_id: string, limit: number) =>
