@@ -36,7 +36,9 @@
  * - The replica hangs: it sends nothing while calls wait, and does not answer a probe, an rpc that
  *   no server has (replica-probe.ts). New calls go to other replicas until it sends a message, and
  *   waiting calls that are safe to repeat (repeatable.ts) are sent to another one. If there is no
- *   other replica, calls wait up to their deadlines.
+ *   other replica, calls wait up to their deadlines. When the replica continues, it reads calls and the
+ *   messages that abandon them: it begins none that was abandoned (multiplexed-server.ts), unless that message has not
+ *   arrived by then.
  * - No stream is open (start, restart of a replica): calls go as unary gRPC calls, which wait for a
  *   replica (client.ts). multiplexed-connection.ts opens the
  *   stream again.

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type ServerDuplexStream, status } from '@grpc/grpc-js'
 import type { Caller } from '@windlass/domain/caller'
 import {
@@ -11,6 +12,11 @@ import type { Call } from './call.ts'
 /** A receipt is due within RECEIPT_CHECKS * RECEIPT_CHECK_MS. */
 const RECEIPT_CHECK_MS = 250
 const RECEIPT_CHECKS = 4
+/**
+ * Time in which the messages behind a call are read after this process was suspended: its client may have abandoned the
+ * call long ago, and must not find later that it has taken effect.
+ */
+const CATCH_UP_MS = 100
 
 /** Handler of one rpc, from encoded request to encoded response. */
 export type RpcHandler = (request: Buffer, call: Call) => Promise<Buffer>
@@ -24,6 +30,8 @@ export interface MultiplexedServerDeps {
   /** Applies the RPC policy; answers the caller or throws RpcDenied. */
   authorize(path: string, callerToken: string): Caller | undefined
   failureOf(path: string, error: unknown, traceparent: string | undefined): Failure
+  /** True if what is read now may have waited, because this process was suspended. */
+  mayBeLate(): boolean
   /** Runs when the stream has ended or broken; may run more than once. */
   onEnd(): void
 }
@@ -76,7 +84,8 @@ export class MultiplexedServerStream {
     const { id } = ask
     const call = new MultiplexedCall(this.#deps, ask)
     this.#running.set(id, call)
-    const body = await this.#run(ask, call)
+    if (this.#deps.mayBeLate()) await pause(CATCH_UP_MS)
+    const body = call.isCancelled ? undefined : await this.#run(ask, call)
     this.#running.delete(id)
     if (call.lost) this.#sendForReceipt({ id, body, receipt: true }, call)
     else if (!call.isCancelled) this.#send({ id, body, receipt: false })

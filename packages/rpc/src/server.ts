@@ -12,25 +12,21 @@ import {
   type sendUnaryData,
   status,
 } from '@grpc/grpc-js'
-import type { Caller } from '@windlass/domain/caller'
 import {
   type CallRequest,
   type CallResponse,
   CallsService,
 } from '@windlass/proto/windlass/rpc/v1/calls'
+import { StallWatch } from '@windlass/runtime/process/stall-watch'
 import { waitAtMost } from '@windlass/runtime/timeout'
 import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
 import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
 import {
-  CALLER_HEADER,
-  type Call,
-  CLIENT_ADDRESS_HEADER,
   FAULT_TRAILER,
   type Handlers,
   MAX_MESSAGE_BYTES,
   RECEIPTS_HEADER,
-  REQUEST_ID_HEADER,
   SERVICE_TOKEN_HEADER,
   TRACEPARENT_HEADER,
 } from './call.ts'
@@ -41,6 +37,7 @@ import type { RpcAccess } from './policy.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 import { serverCredentialsOf } from './tls-credentials.ts'
 import { traced, type Unary } from './traced.ts'
+import { UnaryCall } from './unary-call.ts'
 
 export type HealthCheck = () => Promise<unknown>
 
@@ -61,6 +58,7 @@ export class RpcServer {
   readonly #authorizer: RpcAuthorizer
   readonly #streams = new Set<MultiplexedServerStream>()
   readonly #local: LocalRpcServer
+  readonly #stalls = new StallWatch()
   #isHealthy = false
   #checking: NodeJS.Timeout | undefined
 
@@ -122,6 +120,7 @@ export class RpcServer {
   /** Reports NOT_SERVING, refuses new calls and waits up to DRAIN_MS for running ones. */
   async stop(): Promise<void> {
     clearInterval(this.#checking)
+    this.#stalls.stop()
     this.#setHealth(false)
     this.#identity.colocation?.servers.delete(this.#identity.service)
     for (const stream of this.#streams) stream.announceShutdown()
@@ -162,6 +161,7 @@ export class RpcServer {
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
+      mayBeLate: () => this.#stalls.mayBeLate,
       givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),
       failureOf: (path, error, traceparent) =>
@@ -211,45 +211,3 @@ const guard =
         })
       },
     })
-
-const NEVER = new AbortController().signal
-
-/**
- * A unary call. Most handlers ignore the signal, so it is created at its first use: grpc-js emits
- * `cancelled` at the end of every call.
- */
-class UnaryCall implements Call {
-  readonly service: string
-  readonly caller: Caller | undefined
-  readonly requestId: string
-  readonly clientAddress: string
-  readonly traceparent: string | undefined
-  readonly #call: ServerUnaryCall<unknown, unknown>
-
-  constructor(call: ServerUnaryCall<unknown, unknown>, admissions: RpcAuthorizer) {
-    this.#call = call
-    const { metadata } = call
-    this.service = admissions.authenticate(headerText(metadata, SERVICE_TOKEN_HEADER))
-    this.caller = admissions.authorize(
-      call.getPath(),
-      this.service,
-      headerText(metadata, CALLER_HEADER),
-    )
-    this.requestId = headerText(metadata, REQUEST_ID_HEADER)
-    this.clientAddress = headerText(metadata, CLIENT_ADDRESS_HEADER)
-    this.traceparent = headerText(metadata, TRACEPARENT_HEADER)
-  }
-
-  /** Unary calls have no message that requests an early answer. */
-  readonly answerNow = NEVER
-
-  /** Unary calls have no receipts. */
-  onLost(): void {}
-
-  get signal(): AbortSignal {
-    const controller = new AbortController()
-    if (this.#call.cancelled) controller.abort()
-    else this.#call.once('cancelled', () => controller.abort())
-    return controller.signal
-  }
-}
