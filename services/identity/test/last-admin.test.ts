@@ -34,7 +34,35 @@ test('N061: last administrator removes itself: 409; with another administrator: 
   await principals.revokeRole({ principal: ann, role: 'viewer' }, by('ann'))
   const bob = await make('bob')
   await principals.delete({ principal: ann, force: true }, by('ann'))
-  await principals.update({ principal: bob, enabled: false }, by('carol'))
+  expect(await principals.resolve(bob)).toMatchObject({ permissions: ['*'] })
+})
+
+test('N061: manager of principals and roles without the permission `*`: cannot remove the last administrator', async () => {
+  const { principals, roles, make } = await setup()
+  await roles.create({ name: 'all', permissions: ['*'] })
+  const ann = await make('ann', 'all')
+  await roles.create({ name: 'managers', permissions: ['admin:principals:*', 'admin:roles:*'] })
+  await make('carol', 'managers')
+  const less = { name: 'all', add_permissions: [], remove_permissions: ['*'] }
+  const turns = [
+    () => principals.update({ principal: ann, enabled: false }, by('carol')),
+    () => principals.delete({ principal: ann, force: true }, by('carol')),
+    () => principals.revokeRole({ principal: ann, role: 'all' }, by('carol')),
+    () => roles.update(less, by('carol')),
+    () => roles.delete({ name: 'all' }, by('carol')),
+  ]
+  for (const turn of turns) await expect(turn()).rejects.toMatchObject(refused)
+  expect(await principals.resolve(ann)).toMatchObject({
+    principal: { enabled: true },
+    permissions: ['*'],
+  })
+})
+
+test('N061: authentication is off, so that no administrator is needed: the last one can be removed', async () => {
+  const { principals, make } = await setup()
+  const ann = await make('ann')
+  await principals.delete({ principal: ann, force: true }, by(''))
+  expect(await principals.list({ type: '' })).toEqual({ principals: [] })
 })
 
 test('N061: last administrator removes the permission or the role: 409', async () => {

@@ -94,20 +94,13 @@ export async function listHolders(db: Queries, role: string): Promise<RoleHolder
 export const lockAdmins = (tx: Tx) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`)
 
-const admins = sql`
-  select from principals p
-    join principal_roles h on h.principal_id = p.id
-    join roles r on r.name = h.role_name
-   where '*' = any(r.permissions)`
-
-/** True if a role of the principal, enabled or not, grants `*`. */
-export const isAdmin = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
-  hasRows(tx, sql`${admins} and p.subject = ${subject} and p.external_issuer = ${external_issuer}`)
-
 /** True if an enabled principal has the permission `*`. */
-export const hasEnabledAdmin = (tx: Tx) => hasRows(tx, sql`${admins} and p.enabled`)
-
-async function hasRows(tx: Tx, rows: ReturnType<typeof sql>): Promise<boolean> {
-  const found = await tx.maybe<{ is_there: boolean }>(sql`select exists (${rows}) as is_there`)
+export async function hasEnabledAdmin(tx: Tx): Promise<boolean> {
+  const found = await tx.maybe<{ is_there: boolean }>(sql`
+    select exists (
+      select from principals p
+        join principal_roles h on h.principal_id = p.id
+        join roles r on r.name = h.role_name
+       where p.enabled and '*' = any(r.permissions)) as is_there`)
   return found?.is_there === true
 }
