@@ -1,5 +1,5 @@
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { startIdentity } from './identity-fixture.ts'
 
 const [OLD, NEW] = ['the old key', 'the new key']
@@ -40,6 +40,31 @@ test('a change that keeps the previous value: both are readable until its time',
   await db.run(sql`update secrets set previous_until = now() - interval '1 s'`)
   await expect(secrets.get(PREVIOUS)).rejects.toMatchObject(missing)
 })
+
+test.each([
+  ['half an hour ahead of', HOUR_S / 2],
+  ['half an hour behind', -HOUR_S / 2],
+])(
+  'clock of the replica %s that of the database: the previous value ends by the latter',
+  async (_, aheadS) => {
+    const { db, secrets, put } = await setup()
+    await put(1)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + aheadS * 1_000 })
+    onTestFinished(() => void vi.useRealTimers())
+    const { entry } = await put(2, 60)
+    const left = await db.maybe(sql`
+      select ${entry?.previous_until}::timestamptz - now() between interval '1 s' and interval '60 s' as ok`)
+    expect(left).toEqual({ ok: true })
+    expect(await secrets.get(PREVIOUS)).toMatchObject({ value_json: '1' })
+    expect(await secrets.list({})).toMatchObject({
+      entries: [{ previous_until: expect.any(Date) }],
+    })
+
+    await db.run(sql`update secrets set previous_until = now() - interval '1 s'`)
+    await expect(secrets.get(PREVIOUS)).rejects.toMatchObject(missing)
+    expect(await secrets.list({})).toMatchObject({ entries: [{ previous_until: undefined }] })
+  },
+)
 
 test('a change that keeps nothing: the previous value is destroyed', async () => {
   const { db, secrets, put } = await setup()

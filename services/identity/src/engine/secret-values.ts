@@ -1,6 +1,7 @@
 import { objects } from '@windlass/domain/audit'
 import type { Entry, PutEntryRequest } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { DecryptionError } from '../domain/cipher.ts'
@@ -27,8 +28,10 @@ const contextOf = ({ name, version, namespaces, workflows }: secrets.SecretRow):
 })
 
 /** A secret in the form of messages, without its value. */
-export function describeSecret(row: Omit<SecretContext, 'previous_until'>, until?: Date): Entry {
-  const previous_until = until && until > new Date() ? until : undefined
+export function describeSecret(
+  row: Omit<SecretContext, 'previous_until'>,
+  previous_until?: Date,
+): Entry {
   const { name, version } = row
   return { name, value_json: '', version, ...toScopeMessage(row), previous_until }
 }
@@ -49,10 +52,6 @@ export async function decryptSecret(
   if (!row.previous) throw new DecryptionError('there is no previous value')
   return keys.decrypt({ ...context, previous_until: row.previous.until }, row.previous)
 }
-
-/** True if the value before the current one may still be read. */
-export const hasPrevious = ({ previous }: secrets.SecretRow): boolean =>
-  previous !== undefined && previous.until > new Date()
 
 /** Reads one row for a caller. Throws `misconfigured` and logs why if it cannot be decrypted. */
 export async function readSecret(
@@ -92,7 +91,7 @@ export async function putSecret(
     // Another writer may have created it while this one waited for the version.
     const current = locked ?? (await secrets.lock(tx, name))
     const context = { name, version, ...changedScope(entry, current) }
-    const previous = await keepPrevious(deps, { context, current, seconds: keep_previous })
+    const previous = await keepPrevious(tx, deps, { context, current, seconds: keep_previous })
     const encrypted = await deps.keys.encrypt(context, entry.value_json)
     if (!(await secrets.put(tx, { ...context, ...encrypted, previous }, MAX_ENTRIES)))
       throw tooMany('secrets', MAX_ENTRIES)
@@ -112,11 +111,12 @@ interface KeepRequest {
  * decrypted.
  */
 async function keepPrevious(
+  tx: Tx,
   { keys, log }: SecretValueDeps,
   { context, current, seconds }: KeepRequest,
 ): Promise<secrets.PreviousValue | undefined> {
   if (!current || seconds === 0) return undefined
-  const until = new Date(Date.now() + seconds * 1_000)
+  const until = new Date((await readClock(tx)).getTime() + seconds * 1_000)
   try {
     const value = await decryptSecret(keys, current)
     return { ...(await keys.encrypt({ ...context, previous_until: until }, value)), until }
@@ -159,7 +159,7 @@ export async function reencryptSecret(
   row: secrets.StoredSecret,
 ): Promise<secrets.SecretRow> {
   const value = await decryptSecret(keys, row)
-  const kept = hasPrevious(row) ? await decryptSecret(keys, row, { previous: true }) : undefined
+  const kept = row.previous ? await decryptSecret(keys, row, { previous: true }) : undefined
   const version = keys.bindsVersions(row.key_id)
     ? row.version
     : await secrets.nextVersion(tx, row.name)

@@ -7,7 +7,7 @@ import type { Call } from '@windlass/rpc/call'
 import { parseEntryNames } from '../domain/entry.ts'
 import * as secrets from '../store/secrets.ts'
 import type { SecretUses } from './secret-uses.ts'
-import { hasPrevious, readSecret, type SecretValueDeps } from './secret-values.ts'
+import { readSecret, type SecretValueDeps } from './secret-values.ts'
 import { type UsePolicy, uploaderRefusal } from './use-policy.ts'
 
 export interface UseSecretsDeps extends SecretValueDeps {
@@ -28,7 +28,7 @@ export async function readRows(
   previous: boolean,
 ) {
   const rows = await secrets.getMany(db, names)
-  return previous ? rows.filter(hasPrevious) : rows
+  return previous ? rows.filter((row) => row.previous) : rows
 }
 
 /** Returns the secrets that a running version may use. Each one is recorded before it is answered. */

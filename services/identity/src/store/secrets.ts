@@ -14,7 +14,10 @@ export interface PreviousValue extends EncryptedValue {
   until: Date
 }
 
-/** A row with the newest version of its secret; undefined if an earlier release wrote it. */
+/**
+ * A row with the newest version of its secret; undefined if an earlier release wrote it. A previous value whose time is
+ * up is left out.
+ */
 export type StoredSecret = SecretRow & { newest_version?: number | undefined }
 
 interface FlatRow extends EncryptedValue, EntryScope {
@@ -27,9 +30,12 @@ interface FlatRow extends EncryptedValue, EntryScope {
   previous_until?: Date
 }
 
+/** Absent once it is over, by the database's clock: those of the processes may differ. */
+const previousUntil = sql`case when s.previous_until > now() then s.previous_until end`
+
 const columns = sql`
   s.name, s.key_id, s.nonce, s.ciphertext, s.namespaces, s.workflows, s.version,
-  s.previous_key_id, s.previous_nonce, s.previous_ciphertext, s.previous_until,
+  s.previous_key_id, s.previous_nonce, s.previous_ciphertext, ${previousUntil} as previous_until,
   v.version as newest_version`
 
 const joined = sql`secrets s left join secret_versions v on v.name = s.name`
@@ -48,7 +54,8 @@ function toStored({
 /** Secrets by name, without their values. */
 export const listAll = (db: Queries) =>
   db.rows<EntryScope & { name: string; version: number; previous_until?: Date }>(sql`
-    select name, namespaces, workflows, version, previous_until from secrets order by name`)
+    select name, namespaces, workflows, version, ${previousUntil} as previous_until
+      from secrets s order by name`)
 
 /** Assigns the next version of a secret and locks its name until the end of the transaction. */
 export async function nextVersion(tx: Tx, name: string): Promise<number> {
