@@ -106,7 +106,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   const own = { db, reads, bus, writer, waiters, queueQuota, logSizes, logPartitions }
   const deps = { ...own, serviceIdentity, tokens, claimMs }
   rpc.serve(ExecutionsService, executionsHandlers(deps), access.executions)
-  rpc.serve(ApprovalsService, approvalsHandlers(db, writer), access.approvals)
+  rpc.serve(ApprovalsService, approvalsHandlers(own), access.approvals)
   rpc.serve(QueueService, queueHandlers(db), access.queue)
   rpc.serve(HistoryService, historyHandlers(reads), access.history)
   rpc.serve(CapturedLinesService, capturedLinesHandlers(db), access.capturedLines)

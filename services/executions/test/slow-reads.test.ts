@@ -1,7 +1,9 @@
+import { ApprovalsService } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished, test } from 'vitest'
-import { create, keepActive, submit, worker } from './executions-fixture.ts'
+import { create, keepActive, setup, submit, worker } from './executions-fixture.ts'
 import { searchSetup } from './history-fixture.ts'
 
 const READERS = 30
@@ -57,6 +59,35 @@ test('R3: more slow searches than connections: executions are created, leased, c
   const ended = await one.report(command.execution_id, 'COMPLETED', { output_json: '1' })
   expect(ended).toMatchObject({ state: 'COMPLETED' })
 })
+
+test('R3: more slow lists of approvals than connections: an execution is created and ends meanwhile', async () => {
+  const { client, db, ports } = await setup()
+  const approvals = clientOf(ApprovalsService, [`127.0.0.1:${ports[0]}`])
+  onTestFinished(() => approvals.close())
+  await db.tx(async (tx) => {
+    await tx.run(sql`lock table approvals`)
+    const stop = keepActive(tx)
+    let ended = 0
+    const list = () => approvals.list(EVERYTHING).finally(() => ended++)
+    const lists = Promise.allSettled(Array.from({ length: READERS }, list))
+    onTestFinished(async () => void (await lists))
+    const waiting = sql`select from pg_locks where locktype = 'relation' and not granted`
+    await expect.poll(async () => (await db.rows(waiting)).length).toBeGreaterThan(2)
+    const one = worker(client)
+    const command = create()
+    await submit(client, command)
+    await one.lease()
+    await one.claim(command.execution_id)
+    await one.report(command.execution_id, 'COMPLETED', { output_json: '1' })
+    expect(ended).toBe(0)
+    stop()
+  })
+})
+
+const EVERYTHING = {
+  ...{ status: '', execution_id: '', workflow_namespace: '', workflow_name: '', task_name: '' },
+  ...{ task_call_id: '', requested_before: undefined, within: [], limit: 20, offset: 0 },
+}
 
 test('a search by payload with a large offset: reads no more documents than without one', async () => {
   const { db, search } = await searchSetup()

@@ -28,7 +28,14 @@ const NO_FILTER = {
 
 type ApprovalsHandlers = Handlers<typeof ApprovalsService>
 
-export const approvalsHandlers = (db: Db, writer: ExecutionWriter): ApprovalsHandlers => ({
+interface ApprovalsDeps {
+  db: Db
+  /** Connections for lists of many executions, which may be slow. */
+  reads: Db
+  writer: ExecutionWriter
+}
+
+export const approvalsHandlers = ({ db, reads, writer }: ApprovalsDeps): ApprovalsHandlers => ({
   async request({ execution_id, writer: holder, task_call_id, task_name }) {
     const request = { approval_id: newId(), task_call_id, task_name }
     const command = { kind: 'request_approval', holder: toClaimHolder(holder), request } as const
@@ -57,7 +64,9 @@ export const approvalsHandlers = (db: Db, writer: ExecutionWriter): ApprovalsHan
     const visible: Visibility =
       within.length === 0 ? { kind: 'all' } : { kind: 'only', workflows: within, ids: [] }
     const most = Math.min(limit || MAX_PAGE, MAX_PAGE)
-    const { rows, total } = await approvals.list(db, { ...filter, visible, limit: most })
+    // Workers and decisions ask for the approvals of one execution, and must not wait for lists of all.
+    const own = filter.execution_id === '' ? reads : db
+    const { rows, total } = await approvals.list(own, { ...filter, visible, limit: most })
     return { approvals: rows.map(toApproval), total }
   },
 })
