@@ -27,7 +27,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     await one.signIn(fixture.auth.admin)
     const [cookie] = await one.page.context().cookies()
     expect(cookie).toMatchObject({
-      name: 'windlass',
+      name: `windlass-${new URL(fixture.url).port}`,
       httpOnly: true,
       sameSite: 'Strict',
       path: '/',

@@ -83,7 +83,12 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
     await page.getByRole('heading', { name: 'Executions', level: 1 }).waitFor()
     const cookies = await page.context().cookies(fixture.url)
     expect(cookies).toMatchObject([
-      { name: 'windlass', httpOnly: true, sameSite: 'Strict', path: '/' },
+      {
+        name: `windlass-${new URL(fixture.url).port}`,
+        httpOnly: true,
+        sameSite: 'Strict',
+        path: '/',
+      },
     ])
     expect(await page.evaluate(KEPT)).toBe(`[{},{}]${fixture.url}/console/executions?state=FAILED`)
     await visit('settings', 'Settings')

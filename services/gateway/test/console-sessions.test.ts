@@ -38,7 +38,7 @@ async function startSignIn() {
     return { call, cookie }
   }
   const [ann, bob] = [await signIn('0'), await signIn('1')]
-  return { ann: ann.call, bob: bob.call, cookieOfAnn: ann.cookie, signIn }
+  return { url: gateway.url, ann: ann.call, bob: bob.call, cookieOfAnn: ann.cookie, signIn }
 }
 
 const idsOf = async (call: (path: string) => Promise<Response>) => {
@@ -68,6 +68,21 @@ test('a sign-in over a session: a new cookie, and the former one ends (session f
   expect(bob.cookie).not.toBe(cookieOfAnn)
   expect((await ann('/me')).status).toBe(401)
   expect(await (await bob.call('/me')).json()).toMatchObject({ subject: 'bob' })
+})
+
+test('two systems on one host, whose cookies a browser sends to both: each keeps its own session', async () => {
+  const [one, two] = [await startSignIn(), await startSignIn()]
+  const jar = new Map<string, string>()
+  const keep = (cookie: string) => jar.set(...(cookie.split('=') as [string, string]))
+  const cookieHeader = () => [...jar].map((pair) => pair.join('=')).join('; ')
+  keep((await one.signIn('0', cookieHeader())).cookie)
+  keep((await two.signIn('1', cookieHeader())).cookie)
+  const subjectAt = async ({ url }: typeof one) => {
+    const headers = { ...HEADERS, cookie: cookieHeader() }
+    const me = await fetch(`${url}/me`, { headers })
+    return ((await me.json()) as { subject: string }).subject
+  }
+  expect([await subjectAt(one), await subjectAt(two)]).toEqual(['ann', 'bob'])
 })
 
 /** Sessions of earlier tests are not of these. */

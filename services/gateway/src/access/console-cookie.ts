@@ -13,16 +13,23 @@ export interface CookieDeps {
 /** Set by the console on each request; pages of other sites cannot set it. */
 const HEADER = 'x-windlass-console'
 const SECURE_NAME = '__Host-windlass'
-/** Browsers refuse this prefix without TLS; then only loopback may sign in. */
+/** Browsers refuse that prefix without TLS; then only loopback may sign in. */
 const PLAIN_NAME = 'windlass'
+const PORT = /:\d+$/
 
 /** True if browsers reach this server over TLS: its own, or that of the proxy that `public_url` names. */
 const isSecure = ({ req }: RequestContext, { server }: Settings): boolean =>
   (req.socket as Partial<TLSSocket>).encrypted === true ||
   (server.public_url?.toLowerCase().startsWith('https:') ?? false)
 
+/**
+ * Browsers send a cookie to every port of a host. With the port in its name, systems on one machine do not replace each
+ * other's sessions.
+ */
 const nameOf = (ctx: RequestContext, settings: Settings) =>
-  isSecure(ctx, settings) ? SECURE_NAME : PLAIN_NAME
+  isSecure(ctx, settings) ? SECURE_NAME : PLAIN_NAME + portOf(ctx).replace(':', '-')
+
+const portOf = ({ headers }: RequestContext) => PORT.exec(headers.host ?? '')?.[0] ?? ''
 
 const flowNameOf = (ctx: RequestContext, settings: Settings) => `${nameOf(ctx, settings)}-oidc`
 
@@ -65,7 +72,7 @@ export async function credentialOfCookie(
 /** Refuses a sign-in whose cookie would be sent unencrypted. */
 export function requireSafeCookie(ctx: RequestContext, settings: Settings): void {
   if (isSecure(ctx, settings)) return
-  const name = (ctx.headers.host ?? '').replace(/:\d+$/, '')
+  const name = (ctx.headers.host ?? '').replace(PORT, '')
   const isLoopback =
     name === 'localhost' || name === '[::1]' || (isIPv4(name) && name.startsWith('127.'))
   if (!isLoopback)
