@@ -14,6 +14,14 @@ export interface ChangedIds {
   areIncomplete: boolean
 }
 
+/** Changes of two rounds; no more ids than are kept. */
+export function joinChanges(earlier: ChangedIds | undefined, later: ChangedIds): ChangedIds {
+  if (!earlier) return later
+  const ids = [...new Set([...earlier.ids, ...later.ids])]
+  const areIncomplete = earlier.areIncomplete || later.areIncomplete || ids.length > MAX_IDS
+  return { ids: ids.slice(0, MAX_IDS), areIncomplete }
+}
+
 /**
  * Collects the ids of executions whose logs grew: one message for each commit, because a message for each change costs
  * more than all readers of the lists. Changes by replicas of an earlier release, which do not send it, are found by time.

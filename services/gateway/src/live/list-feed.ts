@@ -4,7 +4,8 @@
  * A source reads one list for a filter and what a caller may see of it. Readers with equal filters and
  * rights share a source, so fifty consoles that show the same list cost one read per round. In each round
  * the ids of changed executions are taken once and given to all sources; a source answers with the rows
- * that changed. Rows are coalesced by that: several changes of one execution in a round are one row.
+ * that changed. Rows are coalesced by that: several changes of one execution in a round are one row. A source
+ * whose last read has not ended keeps the ids for its next one, and delays no other (source-reads.ts).
  *
  * Signals may be lost, so sources also read by time (routes/list-sources.ts). A source that fails is asked
  * again in the next round, and must then find what it missed.
@@ -13,20 +14,20 @@ import { unavailable } from '@windlass/runtime/faults'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
 import { type Loop, loop } from '@windlass/runtime/process/loop'
-import { ChangedExecutions, type ChangedIds } from './changed-executions.ts'
+import { ChangedExecutions, type ChangedIds, joinChanges } from './changed-executions.ts'
+import { SourceReads } from './source-reads.ts'
 
 const ROUND_MS = 500
 /** Maximum number of rows of one source in a second, and in a round. */
 const MAX_ROWS_PER_SECOND = 200
 export const MAX_ROWS = (MAX_ROWS_PER_SECOND * ROUND_MS) / 1_000
-/** Maximum number of sources of one process, and of those that are read at the same time. */
+/** Maximum number of sources of one process. */
 const MAX_SOURCES = 500
 /**
  * Maximum number of sources of one principal: a tenth, so that one with many filters does not exclude the
  * others.
  */
 const MAX_SOURCES_OF_PRINCIPAL = 50
-const CONCURRENCY = 8
 
 export interface ListRow {
   id: string
@@ -70,6 +71,10 @@ export interface Reader {
 
 interface SharedSource {
   source: ListSource
+  /** Principal of the reader that opened it. */
+  principal: string | undefined
+  /** Changes since its last read began. */
+  changed: ChangedIds | undefined
   opened: Promise<void>
   isOpen: boolean
   readers: Set<Receive>
@@ -86,6 +91,7 @@ export class ListFeed {
   readonly #changed: ChangedExecutions
   readonly #sources = new Map<string, SharedSource>()
   readonly #readers = new ReadersOfPrincipals()
+  readonly #reads = new SourceReads<SharedSource>((shared) => this.#read(shared))
   readonly #loop: Loop
 
   constructor({ bus, log }: FeedDeps) {
@@ -106,7 +112,7 @@ export class ListFeed {
   }: Reader): Promise<{ source: ListSource; leave: () => void }> {
     const release = principal === undefined ? () => {} : this.#readers.take(principal, key)
     try {
-      const shared = this.#sources.get(key) ?? this.#open(key, create())
+      const shared = this.#sources.get(key) ?? this.#open(key, principal, create())
       shared.readers.add(receive)
       const leave = () => {
         release()
@@ -125,15 +131,19 @@ export class ListFeed {
     }
   }
 
-  stop(): Promise<void> {
-    return this.#loop.stop()
+  async stop(): Promise<void> {
+    await this.#loop.stop()
+    await this.#reads.stop()
   }
 
-  #open(key: string, source: ListSource): SharedSource {
+  #open(key: string, principal: string | undefined, source: ListSource): SharedSource {
     if (this.#sources.size >= MAX_SOURCES)
       throw unavailable(`this gateway follows ${MAX_SOURCES} different lists already; retry later`)
     const opened = this.#changed.use(true).then(() => source.open())
-    const shared: SharedSource = { source, opened, isOpen: false, readers: new Set() }
+    const shared: SharedSource = {
+      ...{ source, principal, changed: undefined, opened },
+      ...{ isOpen: false, readers: new Set() },
+    }
     opened.then(
       () => {
         shared.isOpen = true
@@ -148,12 +158,17 @@ export class ListFeed {
   async #round(): Promise<void> {
     if (this.#sources.size === 0) return this.#changed.use(false)
     const changed = this.#changed.take()
-    const all = [...this.#sources.values()].filter(({ isOpen }) => isOpen)
-    for (let i = 0; i < all.length; i += CONCURRENCY)
-      await Promise.all(all.slice(i, i + CONCURRENCY).map((one) => this.#read(one, changed)))
+    for (const shared of this.#sources.values()) {
+      if (!shared.isOpen) continue
+      shared.changed = joinChanges(shared.changed, changed)
+      this.#reads.add(shared)
+    }
   }
 
-  async #read({ source, readers }: SharedSource, changed: ChangedIds): Promise<void> {
+  async #read(shared: SharedSource): Promise<void> {
+    const { source, readers, changed = NO_CHANGES } = shared
+    shared.changed = undefined
+    if (readers.size === 0) return
     try {
       const update = await source.read(changed)
       if (update) for (const receive of readers) receive(update)
@@ -162,6 +177,8 @@ export class ListFeed {
     }
   }
 }
+
+const NO_CHANGES: ChangedIds = { ids: [], areIncomplete: false }
 
 /** Counts the readers that a principal has at each source. */
 class ReadersOfPrincipals {
