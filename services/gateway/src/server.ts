@@ -148,6 +148,7 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
     ...createRequestLimits(settings, redis),
     quotas: createQuotas(settings, redis, teardown),
     readTurns,
+    logTurns: new ReadTurns(),
     ...pagesOf(settings, redis, log),
   }
   const limits = bodyLimits(settings, bodyThreads)

@@ -37,6 +37,7 @@ export interface AnswerSize {
 interface Unread {
   principal: string | undefined
   bytes: number
+  deadline: NodeJS.Timeout | undefined
   cut(): void
 }
 
@@ -54,40 +55,46 @@ export class UnreadAnswers {
   readonly #options: UnreadAnswersOptions
   /** In the order in which they began. */
   readonly #unread = new Set<Unread>()
+  readonly #byResponse = new WeakMap<ServerResponse, Unread>()
 
   constructor(options: UnreadAnswersOptions) {
     this.#options = options
   }
 
-  /** Counts an answer until it has been read or its connection closes. Throws `unavailable` above the limit. */
+  /**
+   * Counts an answer until it has been read or its connection closes; an answer that is still being collected is
+   * counted again with its new size. Throws `unavailable` above the limit.
+   */
   add(
     principal: string | undefined,
     { bytes: size, heldBytes: bytes = size }: AnswerSize,
     res: ServerResponse,
   ): void {
-    if (size < LARGE_BYTES) return
+    if (size < LARGE_BYTES || res.closed) return
+    this.#forget(res)
     const own = principal === undefined ? 0 : this.#bytesOf(principal)
     if (own > 0 && own + bytes > this.#options.maxBytesPerPrincipal)
       throw unavailable('you have too many answers that are not read; read them, then retry')
     while (this.#unread.size > 0 && this.#total() + bytes > this.#options.maxBytes)
       this.#oldestOfLargest()?.cut()
-    const unread: Unread = {
-      principal,
-      bytes,
-      cut: () => {
-        this.#unread.delete(unread)
-        res.destroy()
-      },
+    const cut = () => {
+      this.#forget(res)
+      res.destroy()
     }
+    const unread = { principal, bytes, cut, deadline: this.#startDeadline(size, cut) }
     this.#unread.add(unread)
-    const deadline = this.#startDeadline(size, unread)
-    res.once('close', () => {
-      clearTimeout(deadline)
-      this.#unread.delete(unread)
-    })
+    if (!this.#byResponse.has(res)) res.once('close', () => this.#forget(res))
+    this.#byResponse.set(res, unread)
   }
 
-  #startDeadline(size: number, { cut }: Unread): NodeJS.Timeout | undefined {
+  #forget(res: ServerResponse): void {
+    const unread = this.#byResponse.get(res)
+    if (!unread) return
+    clearTimeout(unread.deadline)
+    this.#unread.delete(unread)
+  }
+
+  #startDeadline(size: number, cut: () => void): NodeJS.Timeout | undefined {
     const { timeoutMs, minBytesPerSecond } = this.#options
     if (minBytesPerSecond === 0) return undefined
     return setTimeout(cut, timeoutMs + (size / minBytesPerSecond) * 1_000).unref()

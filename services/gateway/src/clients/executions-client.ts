@@ -148,17 +148,6 @@ export class ExecutionsClient {
     )
   }
 
-  /** Reads the execution and its whole log. */
-  async withLog(execution_id: string): Promise<ChangedExecution> {
-    const log: LogEntry[] = []
-    for (;;) {
-      const { execution, entries, more } = await this.page(execution_id, log.at(-1)?.seq ?? 0)
-      if (!execution) throw notFound('Execution', execution_id)
-      log.push(...entries)
-      if (!more || entries.length === 0) return { execution, log }
-    }
-  }
-
   list(request: ListRequest): Promise<ListResponse> {
     return this.#rpc.list(request)
   }

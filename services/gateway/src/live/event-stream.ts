@@ -4,6 +4,7 @@ import type { ProgressItem } from '@windlass/proto/windlass/signals/v1/signals'
 import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Fault } from '@windlass/runtime/faults'
+import type { Caller } from '../access/caller.ts'
 import { isRefusal } from '../access/stream-recheck.ts'
 import type { Clients } from '../clients/connect.ts'
 import {
@@ -20,6 +21,7 @@ import { SseStream } from '../http/sse.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { follow, type StreamSubscriber } from './follow.ts'
 import type { LiveDeps } from './wait-until-settled.ts'
+import { readWholeLog, type WholeLogDeps } from './whole-log.ts'
 
 /** Number of characters that are sent before the next check of the buffer. */
 const CHUNK_LENGTH = 65_536
@@ -39,11 +41,12 @@ export interface StreamRequest {
   mayReadLog: () => boolean
   /** Position of the last captured line that the reader has; absent: it gets none. */
   linesAfter?: number | undefined
+  caller: Caller
   /** Called when the stream has ended. */
   onEnd?: () => void
 }
 
-export interface EventStreamDeps extends LiveDeps {
+export interface EventStreamDeps extends LiveDeps, WholeLogDeps {
   capturedLines: Clients['capturedLines']
   settings: Settings
 }
@@ -55,7 +58,8 @@ export const eventStream = (live: EventStreamDeps, request: StreamRequest): Stre
     const pingMs = live.settings.workers.heartbeat_interval * 1_000
     const sse = new SseStream(ctx, { pingMs })
     sse.send(request.first ?? '')
-    const subscriber = new FrameWriter(live, request, sse)
+    const wholeLog = () => readWholeLog(live, { caller: request.caller, ctx }, request.execution_id)
+    const subscriber = new FrameWriter(live, { ...request, wholeLog }, sse)
     const { execution_id, afterSeq } = request
     // A stream that fails is cut off and not ended, so that the reader reconnects.
     await follow(live, { execution_id, afterSeq, subscriber, signal }).finally(request.onEnd)
@@ -69,15 +73,19 @@ export function lastEventId(ctx: RequestContext): number {
   return /^\d{1,15}$/.test(value) ? Number(value) : 0
 }
 
+interface WrittenStream extends StreamRequest {
+  wholeLog: () => Promise<{ log: LogEntry[] }>
+}
+
 class FrameWriter implements StreamSubscriber {
   readonly #live: EventStreamDeps
-  readonly #request: StreamRequest
+  readonly #request: WrittenStream
   readonly #sse: SseStream
   #seq: number
   #state: string
   #line: number | undefined
 
-  constructor(live: EventStreamDeps, request: StreamRequest, sse: SseStream) {
+  constructor(live: EventStreamDeps, request: WrittenStream, sse: SseStream) {
     this.#live = live
     this.#request = request
     this.#sse = sse
@@ -150,10 +158,8 @@ class FrameWriter implements StreamSubscriber {
   }
 
   async #wholeLog(): Promise<LogEntry[] | undefined> {
-    const { execution_id, detailed, mayReadLog } = this.#request
-    return detailed && mayReadLog()
-      ? (await this.#live.executions.withLog(execution_id)).log
-      : undefined
+    const { detailed, mayReadLog, wholeLog } = this.#request
+    return detailed && mayReadLog() ? (await wholeLog()).log : undefined
   }
 }
 

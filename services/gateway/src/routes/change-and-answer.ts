@@ -59,7 +59,8 @@ export async function changeAndAnswer(deps: AnswerDeps, changing: Change) {
     if (mode === 'sync') {
       const settled = await submitAndWait(deps, command, input).finally(release)
       nameExecution()
-      return await viewOf(deps.executions, settled, isDetailed())
+      const reader = { query: { detailed: isDetailed() }, caller: input.caller, ctx }
+      return await viewOf(deps, reader, settled)
     }
     const { execution: changed, log } = await deps.executions.submit(command)
     nameExecution()
@@ -69,7 +70,7 @@ export async function changeAndAnswer(deps: AnswerDeps, changing: Change) {
     throw error
   }
   return eventStream(deps, {
-    ...{ ...stream, execution_id, onEnd: release },
+    ...{ ...stream, execution_id, onEnd: release, caller: input.caller },
     ...{ detailed: query.detailed, mayReadLog: hasLog },
   })
 }

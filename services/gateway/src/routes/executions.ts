@@ -41,7 +41,7 @@ function streamOf(deps: Deps, execution: Execution, { query, caller, ctx }: Foll
   const afterSeq = lastEventId(ctx)
   const onEnd = deps.quotas.takeStream(caller, workflow_namespace)
   return eventStream(deps, {
-    ...{ execution_id, afterSeq, onEnd },
+    ...{ execution_id, afterSeq, onEnd, caller },
     linesAfter: query.logs ? query.logs_after : undefined,
     ...{ detailed: query.detailed, mayReadLog: () => true },
   })
@@ -105,7 +105,7 @@ export const getExecution = route('get', '/executions/{execution_id}', {
     const execution = await (isWhole
       ? executions.get(execution_id)
       : executions.getHead(execution_id))
-    if (query.mode === 'sync') return viewOf(deps.executions, execution, query.detailed)
+    if (query.mode === 'sync') return viewOf(deps, { query, caller, ctx }, execution)
     return streamOf(deps, execution, { query, caller, ctx })
   },
 })
@@ -130,8 +130,8 @@ export const getStatus = route(
     raw: true,
     query: { detailed },
     returns: ExecutionView,
-    handle: async ({ params, query, caller }, { executions }: Deps) =>
-      viewOf(executions, await getInWorkflow(executions, params, caller), query.detailed),
+    handle: async ({ params, query, caller, ctx }, deps: Deps) =>
+      viewOf(deps, { query, caller, ctx }, await getInWorkflow(deps.executions, params, caller)),
   },
 )
 
@@ -173,7 +173,7 @@ export const cancelExecution = route(
               signal,
             })
       // The caller as of the last check: permission to read may have ended during the wait.
-      return viewFor(deps.executions, { caller: input.caller, ...query }, execution)
+      return viewFor(deps, input, execution)
     },
   },
 )

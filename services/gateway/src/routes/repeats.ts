@@ -7,13 +7,16 @@ import type { Repeatable } from '../access/repeat.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import type { WholeLogDeps } from '../live/whole-log.ts'
 import { json, optionalJson } from '../route/body.ts'
 import { flag } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { checkInput, createOf, type RepeatDeps as Deps } from './repeat-command.ts'
+import { checkInput, createOf, type RepeatDeps } from './repeat-command.ts'
 import { viewFor } from './responses.ts'
 import { kept } from './schedule-views.ts'
 import { ExecutionView } from './schemas.ts'
+
+type Deps = RepeatDeps & WholeLogDeps
 
 const query = { detailed: flag.default(false) }
 
@@ -45,7 +48,7 @@ export const rerunExecution = route('post', '/executions/{execution_id}/rerun', 
     const request = { ctx, caller, ...resolved, input_json: body?.input?.text }
     await checkInput(deps, request)
     const create = await createOf(deps, { ...request, action: ['rerun', params.execution_id] })
-    return viewFor(deps.executions, { caller, ...query }, await start(deps, ctx, create))
+    return viewFor(deps, { query, caller, ctx }, await start(deps, ctx, create))
   },
 })
 
@@ -114,7 +117,7 @@ export const forkExecution = route('post', '/executions/{execution_id}/fork', {
     const { execution_id: id, value } = await createOf(deps, { ...request, action })
     const fork = { $case: 'fork', value: { create: value, after_seq } } as const
     const execution = await submit(deps, ctx, { execution_id: id, with_log: false, body: fork })
-    const view = await viewFor(deps.executions, { caller, ...query }, execution)
+    const view = await viewFor(deps, { query, caller, ctx }, execution)
     return new JsonText(`{"plan":${plan},"execution":${view.text}}`)
   },
 })

@@ -5,30 +5,37 @@ import type { RpcClient } from '@windlass/rpc/client'
 import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import { unavailable } from '@windlass/runtime/faults'
 import type { z } from 'zod'
-import type { Caller } from '../access/caller.ts'
 import { mayReadLog } from '../access/execution.ts'
 import type { ExecutionsClient } from '../clients/executions-client.ts'
 import { detailed, type JsonText, summary } from '../domain/views.ts'
+import { type LogReader, readWholeLog, type WholeLogDeps } from '../live/whole-log.ts'
 import type { ExecutionList } from './schemas.ts'
 import { plainRequest, type Search } from './search-query.ts'
 
+interface ViewReader extends LogReader {
+  query: { detailed: boolean }
+}
+
 /** Returns the summary of an execution, or the whole context if requested. */
 export async function viewOf(
-  executions: ExecutionsClient,
+  deps: WholeLogDeps,
+  { query, ...reader }: ViewReader,
   execution: Execution,
-  isDetailed: boolean,
 ): Promise<JsonText> {
-  if (!isDetailed) return summary(execution)
-  const whole = await executions.withLog(execution.execution_id)
+  if (!query.detailed) return summary(execution)
+  const whole = await readWholeLog(deps, reader, execution.execution_id)
   return detailed(whole.execution, whole.log)
 }
 
 /** Returns the whole context only to a caller who may read the log: permission to run does not include that. */
-export const viewFor = (
-  executions: ExecutionsClient,
-  { caller, detailed }: { caller: Caller; detailed: boolean },
+export function viewFor(
+  deps: WholeLogDeps,
+  { query, caller, ctx }: ViewReader,
   execution: Execution,
-): Promise<JsonText> => viewOf(executions, execution, detailed && mayReadLog(caller, execution))
+): Promise<JsonText> {
+  const detailed = query.detailed && mayReadLog(caller, execution)
+  return viewOf(deps, { query: { detailed }, caller, ctx }, execution)
+}
 
 type ListView = z.input<typeof ExecutionList>
 
