@@ -12,6 +12,8 @@ const COPIES = 2
 interface ToolCaller extends ApiCaller {
   onError(error: unknown): void
   countUnread(bytes: number): void
+  /** Called once the API has served the caller. */
+  onAuthorized(): void
 }
 
 /** Runs a tool for a caller and returns the JSON text of its result; a failure is a result too, and reported to `onError`. */
@@ -19,7 +21,7 @@ export async function callTool(
   { api, serverUrl }: { api: ApiClient; serverUrl: string },
   tool: Tool,
   args: Record<string, unknown>,
-  { onError, countUnread, ...caller }: ToolCaller,
+  { onError, countUnread, onAuthorized, ...caller }: ToolCaller,
 ): Promise<string> {
   const begunMs = performance.now()
   let outcome = 'ok'
@@ -27,6 +29,7 @@ export async function callTool(
     const send: SendRequest = (request) => api.call(request, caller)
     const answer = tool.collect ? tool.collect(send, args) : send(tool.request(args))
     const text = tool.result(await answer, args)
+    if (!tool.isPublic) onAuthorized()
     countUnread(COPIES * text.length)
     return text
   } catch (error) {

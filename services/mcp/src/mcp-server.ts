@@ -35,6 +35,8 @@ export interface McpCaller {
   authorizationOf(headers: Record<string, unknown> | undefined): string | undefined
   /** Counts bytes of a result until the client has read them; throws `unavailable` for too many. */
   countUnread(bytes: number): void
+  /** Called once the API has served the client. */
+  onAuthorized(): void
 }
 
 const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean }> = {
@@ -113,7 +115,7 @@ async function handleCall(
   backend: Backend,
   { name, arguments: args = {}, _meta }: CallToolRequest['params'],
   extra: RequestExtra,
-  { authorizationOf, countUnread }: McpCaller,
+  { authorizationOf, ...client }: McpCaller,
 ): Promise<CallToolResult> {
   const entry = byName.get(name)
   if (!entry)
@@ -130,7 +132,7 @@ async function handleCall(
     const authorization = authorizationOf(received)
     const traceparent = backend.acceptsContext ? traceparentOfCall(_meta, received) : undefined
     const text = await traceTool(name, traceparent, (headers, onError) => {
-      const caller = { authorization, headers, signal: extra.signal, onError, countUnread }
+      const caller = { authorization, headers, signal: extra.signal, onError, ...client }
       return callTool(backend, entry.tool, parsed.data, caller)
     })
     return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) }

@@ -45,11 +45,7 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
     limits: httpLimits(server),
     log,
     readiness,
-    onRequest(req, res, onAuthorized) {
-      // The API authorizes; here a client counts as pending until its first request has arrived.
-      req.once('end', onAuthorized)
-      app(req, res)
-    },
+    onRequest: app,
   })
   runtime.teardown.add('http', () => http.stop({ drainMs: DRAIN_MS }))
   return { http: http.port }

@@ -26,6 +26,7 @@ export async function serveStdio(
     authorizationOf: () => (token ? `Bearer ${token}` : undefined),
     // The only client is the process that started this one.
     countUnread: () => {},
+    onAuthorized: () => {},
   })
   const stop = once(() => process.kill(process.pid, 'SIGTERM'))
   server.onerror = (error) => log.warn({ err: error }, 'failed to read a message')

@@ -25,6 +25,8 @@ export interface Tool<Shape extends z.ZodRawShape = z.ZodRawShape> {
   doing: string
   /** A failed connection has an error text of its own. */
   reportsConnectionError?: true
+  /** The API answers it without a credential, so it proves no right. */
+  isPublic?: true
   /** The call lasts as long as an execution, so it reports progress. */
   waits?: true
   /**

@@ -37,8 +37,9 @@ interface HttpDeps extends HttpOptions {
  * Creates the app that serves MCP over streamable HTTP at `/mcp`. Sessions have no state: each request
  * is complete and carries its own credentials, so any replica can answer it and callers share no state.
  */
-export function createHttpApp(options: HttpOptions, address: WebAddress): RequestListener {
+export function createHttpApp(options: HttpOptions, address: WebAddress): HttpApp {
   const deps = { ...options, sessions: new ClientSessions() }
+  const authorizations = new WeakMap<IncomingMessage, () => void>()
   const app = express()
   app.disable('x-powered-by')
   app.enable('case sensitive routing')
@@ -46,11 +47,17 @@ export function createHttpApp(options: HttpOptions, address: WebAddress): Reques
   app.get('/healthz', (_, res) => void res.json({ status: 'ok' }))
   app.use(refuseWebRequests(address))
   app.post('/mcp', refuseDuplicateCredentials, forbidStoring)
-  app.post('/mcp', (req, res) => handleMcpRequest(deps, req, res))
+  app.post('/mcp', (req, res) => {
+    const onAuthorized = () => authorizations.get(req)?.()
+    return handleMcpRequest({ ...deps, onAuthorized }, req, res)
+  })
   app.all('/mcp', (_, res) => {
     res.status(405).set('allow', 'POST').json(toRpcError(-32_000, 'Method not allowed'))
   })
-  return (req, res) => app(req as Request, res as Response, (error) => end(res, error, deps.log))
+  return (req, res, onAuthorized) => {
+    authorizations.set(req, onAuthorized)
+    app(req as Request, res as Response, (error) => end(res, error, deps.log))
+  }
 }
 
 /** Ends a request that no handler ended: Express would answer as HTML, and an error with its stack. */
@@ -61,9 +68,14 @@ function end(res: ServerResponse, error: unknown, log: Logger): void {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ detail }))
 }
 
-type RequestListener = (req: IncomingMessage, res: ServerResponse) => void
+/** `onAuthorized` is called once the API has served the client. */
+type HttpApp = (req: IncomingMessage, res: ServerResponse, onAuthorized: () => void) => void
 
-async function handleMcpRequest(deps: HttpDeps, req: Request, res: Response): Promise<void> {
+interface RequestDeps extends HttpDeps {
+  onAuthorized(): void
+}
+
+async function handleMcpRequest(deps: RequestDeps, req: Request, res: Response): Promise<void> {
   const sessionId = req.get('mcp-session-id')
   if (sessionId !== undefined && !isSessionId(sessionId, principalOf(req.headers.authorization))) {
     // By the protocol the client then initializes again without one.
@@ -90,13 +102,14 @@ interface Received {
 }
 
 async function serveMessages(
-  { backend, sessions, issuesSessionIds, unreadAnswers, log }: HttpDeps,
+  { backend, sessions, issuesSessionIds, unreadAnswers, onAuthorized, log }: RequestDeps,
   { req, res, messages }: Received,
 ): Promise<void> {
   const { authorization } = req.headers
   const server = createMcpServer(backend, {
     authorizationOf: () => authorization,
     countUnread: (bytes) => unreadAnswers.add(principalOf(authorization), { bytes }, res),
+    onAuthorized,
   })
   const transport = new StreamableHTTPServerTransport({
     sessionIdGenerator: undefined,

@@ -38,6 +38,7 @@ export const healthCheck = defineTool({
   request: () => ({ method: 'GET', path: path`/health`, retryForMs: 0 }),
   ...wrapAs('health'),
   doing: 'checking health',
+  isPublic: true,
   reportsConnectionError: true,
   effect: 'reads',
 })
