@@ -1,3 +1,4 @@
+import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { createAdminKey } from '../src/engine/admin-key.ts'
 import { decideAnonymous, requireReviewedChanges } from '../src/engine/anonymous-review.ts'
@@ -38,6 +39,53 @@ test('anonymous key and role, then authentication on: identity does not start an
   expect(refusal).not.toContain('root')
   expect(refusal).toContain('windlass admin review-anonymous')
   expect((await undecided()).sort()).toEqual([KEY, ROBOT, ROLE])
+})
+
+const TWINS = [
+  { subject: 'x/y', external_issuer: 'svc' },
+  { subject: 'y', external_issuer: 'svc/x' },
+] as const
+
+test('second principal with the name of another one in the audit log: refused, so that both are reviewed', async () => {
+  const { open, undecided } = await setup()
+  const [first, twin] = TWINS
+  await open.principals.create({ ...account, ...twin, roles: ['admin'] })
+  await open.keys.create({ principal: twin, name: 'ci', expires_in_days: 0 })
+  const second = open.principals.create({ ...account, ...first, roles: ['admin'] })
+  await expect(second).rejects.toMatchObject({
+    kind: 'conflict',
+    message: "Principal 'x/y' at issuer 'svc' would have the same name in the audit log as another",
+  })
+  expect(await undecided()).toEqual(expect.arrayContaining(['principal:svc/x/y', 'key:svc/x/y/ci']))
+})
+
+test('two principals of an earlier release with one name: revoked together, not confirmed', async () => {
+  const { db, replica, open } = await setup()
+  const [first, twin] = TWINS
+  await open.principals.create({ ...account, ...first, roles: ['admin'] })
+  await open.keys.create({ principal: first, name: 'ci', expires_in_days: 0 })
+  await db.run(sql`
+    with made as (
+      insert into principals (id, subject, external_issuer, type)
+      values (gen_random_uuid(), ${twin.subject}, ${twin.external_issuer}, 'service_account')
+      returning id),
+    granted as (
+      insert into principal_roles (principal_id, role_name, granted_by)
+      select id, 'admin', '' from made)
+    insert into api_keys (prefix, token_hash, principal_id, name)
+    select 'wk_0000000000000002', ${Buffer.alloc(32)}, id, 'ci' from made`)
+  for (const object of ['principal:svc/x/y', 'key:svc/x/y/ci'])
+    await expect(decideAnonymous(db, 'confirmed', object)).rejects.toMatchObject({
+      kind: 'conflict',
+    })
+  await decideAnonymous(db, 'revoked', undefined)
+  const { principals, keys } = await replica(AUTH_ON)
+  for (const each of TWINS) {
+    expect(await principals.resolve(each)).toMatchObject({
+      principal: { enabled: false, roles: [] },
+    })
+    expect(await keys.list(each)).toEqual({ keys: [] })
+  }
 })
 
 test('confirmed: identity starts; changed anonymously again: it does not', async () => {

@@ -55,11 +55,18 @@ export const decideAnonymous = (
       throw new Fault('not_found', `no undecided anonymous change of '${object}'`)
     for (const change of chosen)
       if (decision === 'revoked') await revoke(tx, change)
-      else await recordChange(tx, BY, { action: 'anonymous.confirm', object: change.object })
+      else await confirm(tx, change)
     for (const change of chosen) await anonymous.decide(tx, change.object, decision)
     if (decision === 'revoked') await addMarker(tx, authMarkers)
     return chosen.map((change) => change.object)
   })
+
+/** Throws `conflict` for a name that several principals have: it would also confirm the one that was not meant. */
+async function confirm(tx: Tx, { object }: anonymous.AnonymousChange): Promise<void> {
+  if ((await anonymous.findTargets(tx, object)).length > 1)
+    throw new Fault('conflict', `several principals have the name of '${object}': revoke it`)
+  await recordChange(tx, BY, { action: 'anonymous.confirm', object })
+}
 
 /**
  * Deletes a key, role or worker token. A principal loses the roles that anonymous callers granted, and is disabled
@@ -76,17 +83,18 @@ async function revoke(tx: Tx, { object, actions }: anonymous.AnonymousChange): P
     const ended_workers = (await sessions.endOfToken(tx, name)).length
     return recorded(tx, object, { deleted: 'worker_token', ended_workers })
   }
-  const target = await anonymous.findTarget(tx, object)
-  // Deleted by an earlier object of this batch.
-  if (!target) return
-  if (target.key_name !== undefined) {
-    await keys.remove(tx, target.id, target.key_name)
-    return recorded(tx, object, { deleted: 'key' })
+  // None: deleted by an earlier object of this batch.
+  for (const { id, key_name } of await anonymous.findTargets(tx, object)) {
+    if (key_name !== undefined) {
+      await keys.remove(tx, id, key_name)
+      await recorded(tx, object, { deleted: 'key' })
+      continue
+    }
+    const revoked_roles = await anonymous.revokeAnonymousGrants(tx, id)
+    const isOwn = actions.some((action) => action !== 'principal.grant_role')
+    if (isOwn) await principals.update(tx, id, { enabled: false })
+    await recorded(tx, object, { revoked_roles, ...(isOwn && { enabled: false }) })
   }
-  const revoked_roles = await anonymous.revokeAnonymousGrants(tx, target.id)
-  const isOwn = actions.some((action) => action !== 'principal.grant_role')
-  if (isOwn) await principals.update(tx, target.id, { enabled: false })
-  await recorded(tx, object, { revoked_roles, ...(isOwn && { enabled: false }) })
 }
 
 async function recorded(tx: Tx, object: string, detail: Record<string, unknown>): Promise<void> {

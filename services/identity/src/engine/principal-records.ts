@@ -19,7 +19,7 @@ export const auditName = ({ subject, external_issuer }: PrincipalRef) =>
 
 /**
  * Creates a principal with its roles. Throws `unprocessable` for a malformed member, `conflict` for a
- * subject that is taken at its issuer, `not_found` for an unknown role.
+ * subject that is taken at its issuer and for a name of the audit log that is taken, `not_found` for an unknown role.
  */
 export async function createPrincipal(
   tx: Tx,
@@ -30,6 +30,7 @@ export async function createPrincipal(
     subject: parsePrintable('subject', request.subject),
     external_issuer: parsePrintable('external_issuer', request.external_issuer),
   })
+  await requireOwnAuditName(tx, ref)
   const inserted = await principals.insert(tx, {
     id,
     ...ref,
@@ -41,6 +42,22 @@ export async function createPrincipal(
   await requireRoles(tx, request.roles)
   await principals.grant(tx, id, request.roles, request.created_by)
   return getPrincipal(tx, ref)
+}
+
+/**
+ * Issuers and subjects may contain slashes, so two principals could have one name in the audit log. The review of
+ * anonymous changes (anonymous-review.ts) relies on it: the deletion of one would hide the creation of the other.
+ */
+async function requireOwnAuditName(tx: Tx, { subject, external_issuer }: PrincipalRef) {
+  const name = `${external_issuer}/${subject}`
+  await principals.lockAuditName(tx, name)
+  const others = [...name.matchAll(/\//g)]
+    .map(({ index }) => ({ external_issuer: name.slice(0, index), subject: name.slice(index + 1) }))
+    .filter((other) => other.subject !== subject)
+  if (others.length > 0 && (await principals.areTaken(tx, others)))
+    throw conflict(
+      `Principal '${subject}' at issuer '${external_issuer}' would have the same name in the audit log as another`,
+    )
 }
 
 /** Throws `not_found` for a name that is not a role; the roles stay until the end of the transaction. */

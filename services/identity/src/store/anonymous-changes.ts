@@ -31,14 +31,21 @@ export const decide = (tx: Tx, object: string, decision: Decision) =>
     update anonymous_changes set decision = ${decision}, decided_at = now()
      where object = ${object}`)
 
-/** The principal of an object `principal:…` or `key:…`, with the name of the key. */
-export const findTarget = (tx: Tx, object: string) =>
-  tx.maybe<{ id: string; key_name: string | undefined }>(sql`
+interface Target {
+  id: string
+  key_name: string | undefined
+}
+
+/**
+ * The principal of an object `principal:…` or `key:…`, with the name of the key. Releases that did not refuse a second
+ * principal of the same name may have left several.
+ */
+export const findTargets = (tx: Tx, object: string) =>
+  tx.rows<Target>(sql`
     select p.id, k.name as key_name
       from principals p left join api_keys k on k.principal_id = p.id
        and 'key:' || external_issuer || '/' || subject || '/' || k.name = ${object}
-     where 'principal:' || external_issuer || '/' || subject = ${object} or k.name is not null
-     limit 1`)
+     where 'principal:' || external_issuer || '/' || subject = ${object} or k.name is not null`)
 
 /** Revokes the roles that anonymous callers granted to a principal; returns their number. */
 export const revokeAnonymousGrants = (tx: Tx, principal_id: string) =>

@@ -28,6 +28,21 @@ export const lock = (tx: Tx, { subject, external_issuer }: PrincipalRef) =>
     select id, type, subject, external_issuer from principals
      where subject = ${subject} and external_issuer = ${external_issuer} for update`)
 
+/** Serializes the creation of principals that have this name in the audit log. */
+export const lockAuditName = (tx: Tx, name: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`principal ${name}`}, 0))`)
+
+/** True if one of these principals exists. */
+export async function areTaken(tx: Tx, refs: readonly PrincipalRef[]): Promise<boolean> {
+  const found = await tx.maybe<{ is_there: boolean }>(sql`
+    select exists (
+      select from principals p
+        join unnest(${refs.map(({ subject }) => subject)}::text[],
+                    ${refs.map(({ external_issuer }) => external_issuer)}::text[])
+          as other (subject, external_issuer) using (subject, external_issuer)) as is_there`)
+  return found?.is_there === true
+}
+
 type NewPrincipal = Omit<Principal, 'roles' | 'enabled'>
 
 /** Returns 0 if the subject is taken at its issuer. */
