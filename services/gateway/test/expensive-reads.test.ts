@@ -8,7 +8,7 @@ const EXPENSIVE = [
   ...['/executions', '/executions?error=x&workflow_name=w', '/executions/stats', '/queue'],
   ...[`/executions/${ID}/timeline`, `/executions/${ID}/diff/${ID}`, '/workers/w/history'],
   ...['/workers/w/executions', '/schedules/forecast', '/schedules/nightly/next'],
-  ...['/workflows/default/hello/versions/1/diff/2', '/auth/permissions'],
+  ...['/workflows/default/hello/versions/1/diff/2', '/auth/permissions', '/approvals'],
 ]
 
 const SCHEDULE: Schedule = {
@@ -34,6 +34,7 @@ test('expensive reads of one caller that do not end: four are asked for, the res
     history: { search: hold, stats: hold, queueDepths: hold, timeline: hold, compare: hold },
     scheduler: { get: async () => SCHEDULE, forecast: hold, next: hold },
     catalog: { diff: hold, list: hold },
+    approvals: { list: hold },
   })
   const reads = [...EXPENSIVE, ...EXPENSIVE].map((path) => call('GET', path))
   await expect.poll(() => asked).toBe(4)

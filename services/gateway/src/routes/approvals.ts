@@ -40,6 +40,7 @@ const name = text(255).default('')
 
 export const listApprovals = route('get', '/approvals', {
   summary: 'List approvals, newest first; pending ones unless another status is given',
+  isExpensive: true,
   access: 'may list approvals',
   query: {
     status: z.enum(STATUSES).default('pending'),
