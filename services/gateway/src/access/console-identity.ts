@@ -4,6 +4,7 @@ import { Fault } from '@windlass/runtime/faults'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
 import { toCaller } from './api-key.ts'
 import type { Caller } from './caller.ts'
+import { consoleIssuer } from './console-oidc.ts'
 
 interface Claims {
   sub: string
@@ -21,12 +22,16 @@ const PREFIX = 'console-identity:'
 export class ConsoleIdentities {
   readonly #signer: Signer<Claims> | undefined
   readonly #lifetimeS: number
+  /** The issuer at which sessions begin now; undefined: none may begin or continue. */
+  readonly #issuer: string | undefined
 
-  constructor({ security, console }: Pick<Settings, 'security' | 'console'>) {
+  constructor(settings: Pick<Settings, 'security' | 'console'>) {
+    const { security, console } = settings
     // Required while authentication is on; without it there is no sign-in.
     const { execution_token_secret: secret } = security
     this.#signer = secret === undefined ? undefined : new Signer(secret, 'console identity')
     this.#lifetimeS = console.session_max_age
+    this.#issuer = console.oidc.enabled ? consoleIssuer(settings) : undefined
   }
 
   issue({ subject, issuer = '' }: Pick<Caller, 'subject' | 'issuer'>): string {
@@ -40,13 +45,16 @@ export class ConsoleIdentities {
     return credential.startsWith(PREFIX)
   }
 
-  /** Returns the principal with its current rights; throws `unauthenticated` if it is deleted or disabled. */
+  /**
+   * Returns the principal with its current rights; throws `unauthenticated` if it is deleted or disabled, or if its
+   * issuer is no longer that of the settings.
+   */
   async authenticate(
     credential: string,
     getAccount: (subject: string, external_issuer: string) => Promise<Account>,
   ): Promise<Caller> {
     const claims = this.#signer?.verify(credential.slice(PREFIX.length))
-    if (!claims) throw ended()
+    if (!claims || claims.principal_issuer !== this.#issuer) throw ended()
     try {
       return toCaller(await getAccount(claims.sub, claims.principal_issuer))
     } catch (error) {
