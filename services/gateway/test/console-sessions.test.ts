@@ -1,3 +1,4 @@
+import { newId } from '@windlass/runtime/ids'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { storeUrl, testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
@@ -15,12 +16,15 @@ const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
 
 /** A gateway at which two principals sign in. */
 async function startSignIn() {
+  // Sessions of earlier runs are not of these principals.
+  const external_issuer = newId()
   const gateway = await startGateway(
     {
       keys: {
         async find({ prefix }) {
           const subject = prefix.startsWith('wk_0') ? 'ann' : 'bob'
-          const account = { principal: serviceAccount({ subject }), permissions: ['*'] }
+          const principal = serviceAccount({ subject, external_issuer })
+          const account = { principal, permissions: ['*'] }
           return { account, expires_at: undefined }
         },
       },
