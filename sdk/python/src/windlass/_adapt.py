@@ -5,9 +5,10 @@ msgspec does not know, for which it calls `decode` with the JSON value:
 
 - `timedelta`, which is recorded as seconds,
 - unions that msgspec refuses, such as those of two classes: the first member that fits,
-- enums and literals with values other than texts and integers,
+- enums and literals with values other than texts and integers, and flags, whose members combine,
 - dictionaries whose keys are neither texts nor numbers,
-- dataclasses, attrs classes, TypedDict and NamedTuple with a field that contains one of these,
+- dataclasses, attrs classes, TypedDict and NamedTuple with a field that contains one of these, or
+  that `__init__` does not set,
 - NewType, and the aliases of `type` statements, that stand for one of these.
 """
 
@@ -16,10 +17,11 @@ from __future__ import annotations
 import collections
 import types
 import typing
+from ast import literal_eval
 from collections.abc import Callable, Container, Iterable, Mapping, Reversible
 from datetime import date, time, timedelta
 from decimal import Decimal
-from enum import Enum
+from enum import Enum, Flag
 from pathlib import PurePath
 from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin
 from uuid import UUID
@@ -82,6 +84,8 @@ class _Adapter:
             return Annotated[(self.adapt(arguments[0]), *arguments[1:])]
         if origin in _QUALIFIERS:
             return self.adapt(arguments[0])
+        if _is_flag(annotation):
+            return _stand_in(lambda value: _decode_flag(value, annotation))
         if origin is Literal or _is_enum(annotation):
             return annotation if _is_supported(annotation) else _one_of_values(annotation)
         if (fields := fields_of(annotation)) is not None:
@@ -191,6 +195,10 @@ def _is_enum(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, Enum)
 
 
+def _is_flag(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, Flag)
+
+
 def _is_supported(annotation: Any) -> bool:
     try:
         msgspec.json.Decoder(annotation, dec_hook=_decode_custom)
@@ -209,13 +217,14 @@ def _is_key(annotation: Any) -> bool:
         isinstance(annotation, type)
         and issubclass(annotation, str | int | float | Decimal | UUID | date | time | Enum)
         and annotation is not bool
+        and not issubclass(annotation, Flag)
         and _is_supported(annotation)
     )
 
 
 def _contains_odd(annotation: Any, seen: set[Any]) -> bool:
     """Returns True if an annotation contains something that must be replaced."""
-    if annotation is timedelta:
+    if annotation is timedelta or _is_flag(annotation):
         return True
     if (meant := _meant_by(annotation)) is not None:
         if annotation in seen:
@@ -233,7 +242,15 @@ def _contains_odd(annotation: Any, seen: set[Any]) -> bool:
     if annotation in seen:
         return False
     seen.add(annotation)
-    return any(_contains_odd(field.annotation, seen) for field in fields)
+    return any(_may_be_unset(field, annotation) for field in fields) or any(
+        _contains_odd(field.annotation, seen) for field in fields
+    )
+
+
+def _may_be_unset(field: Field, annotation: Any) -> bool:
+    """True for a field that `__init__` does not set; msgspec requires it."""
+    has_default = field.is_required or field.make_default is not None
+    return not has_default and not typing.is_typeddict(get_origin(annotation) or annotation)
 
 
 def _names_of(annotation: Any) -> frozenset[str] | None:
@@ -279,6 +296,12 @@ def _decode_seconds(value: Any) -> timedelta:
     return timedelta(seconds=value)
 
 
+def _decode_flag(value: Any, kind: Any) -> Any:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ValueError(f"Expected `int`, got `{type(value).__name__}`")
+    return kind(value)
+
+
 def _decode_first(value: Any, arms: list[tuple[Any, frozenset[str] | None]]) -> Any:
     """Decodes as the first member that fits; one that would drop members of an object is last."""
     keys: set[str] = set(cast("Any", value)) if isinstance(value, dict) else set()
@@ -305,9 +328,14 @@ def _decode_key(text: str, key: Any) -> Any:
         return convert(text, key)
     except msgspec.ValidationError as error:
         try:
-            return convert(loads(text), key)  # recorded as JSON: null, true, seconds
-        except ValueError:
+            return convert(_read_key(text), key)
+        except (ValueError, SyntaxError):
             raise ValueError(f"the key {text!r} does not fit its annotation: {error}") from None
+
+
+def _read_key(text: str) -> Any:
+    """Reads a key that is recorded as JSON (null, true, seconds, objects) or as text of a tuple."""
+    return literal_eval(text) if text.startswith("(") else loads(text)
 
 
 def _one_of_values(annotation: Any) -> type[StandIn]:

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from windlass._file_limits import FileLimits
 from windlass._json import encode
 from windlass._namespace import namespace_folder
+from windlass._narrow import is_list, is_object, is_tuple
 from windlass._private_files import (
     make_private_folder,
     restrict_folder,
@@ -56,6 +57,20 @@ class CacheLimits:
 
 
 DEFAULT_LIMITS = CacheLimits()
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """True for equal values of equal classes, also inside of lists, tuples and dictionaries."""
+    if type(one) is not type(other):
+        return False
+    if is_object(one):
+        return one.keys() == other.keys() and all(is_same(one[key], other[key]) for key in one)
+    if is_list(one) or is_tuple(one):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    try:
+        return bool(one == other)
+    except Exception:  # arrays are compared element by element
+        return False
 
 
 class TaskCache(Protocol):

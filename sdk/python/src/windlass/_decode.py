@@ -6,6 +6,7 @@ import inspect
 import re
 import typing
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from types import FunctionType
 from typing import Any, get_args, get_origin
 
@@ -62,6 +63,8 @@ def _hint(func: Callable[..., Any], name: str) -> Any:
 
     The others are not resolved: they may name what is imported for type checkers only.
     """
+    while isinstance(func, partial):
+        func = func.func
     if not inspect.isroutine(func) and not isinstance(func, type):
         func = getattr(func, "__call__", func)  # noqa: B004
     # A method has its annotations and names in its function.

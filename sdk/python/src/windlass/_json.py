@@ -9,13 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
-from datetime import timedelta
+from datetime import date, time, timedelta
+from decimal import Decimal
 from enum import Enum
 from itertools import accumulate
 from json import encoder as json_encoder
 from json.encoder import encode_basestring_ascii
+from pathlib import PurePath
 from typing import Any
+from uuid import UUID
 
+from windlass._narrow import is_tuple
 from windlass._plain import find_refused, to_display_form, to_json_form
 from windlass.errors import UnserializableError
 
@@ -49,7 +53,7 @@ def _encode(value: Any, compact: Encoder, form: Callable[[Any], Any]) -> str:
             text = compact.encode(value)
         except (TypeError, RecursionError):  # a key that JSON lacks, or too many levels
             text = compact.encode(_to_plain(value, form))
-    except (TypeError, ValueError, RecursionError) as error:
+    except Exception as error:  # of a class's own code, too, such as a registered function
         reason = TOO_DEEP if isinstance(error, RecursionError) else str(error)
         message = find_refused(value, form, MAX_LEVELS, TOO_DEEP) or reason
         raise UnserializableError(message=message) from error
@@ -203,7 +207,7 @@ def _to_plain(value: Any, form: Callable[[Any], Any]) -> Any:
         while not (item is None or isinstance(item, str | int | float | dict | list | tuple)):
             item = container = form(container)
         if isinstance(item, dict):
-            return {_to_key(key): part for key, part in container.items()}
+            return {_to_key(key, form): part for key, part in container.items()}
         return list(container) if isinstance(item, list | tuple) else container
 
     return convert_nested(value, convert, MAX_LEVELS)
@@ -224,13 +228,28 @@ def _brackets(text: str) -> bytes:
     return text.encode().translate(None, _NO_BRACKETS)
 
 
-def _to_key(key: Any) -> str:
+def _to_key(key: Any, form: Callable[[Any], Any]) -> str:
+    """Returns a key as JSON has it; one whose form is an array or object becomes its JSON text."""
     if isinstance(key, str):
         return key
     if isinstance(key, Enum):
-        return _to_key(key.value)
+        return _to_key(key.value, form)
     if key is None or isinstance(key, int | float):
         return _compact.encode(key)
     if isinstance(key, timedelta | bytes):
-        return _to_key(to_json_form(key))
-    return str(key)
+        return _to_key(to_json_form(key), form)
+    if form is to_display_form or isinstance(key, _TEXT_KEYS) or _is_literal(key):
+        return str(key)
+    item: Any = list(key) if is_tuple(key) else form(key)
+    return encode(item) if isinstance(item, dict | list) else _to_key(item, form)
+
+
+def _is_literal(key: Any) -> bool:
+    """True for tuples whose text Python reads as the same tuple."""
+    if not is_tuple(key) or type(key) is not tuple:
+        return False
+    return all(type(part) in _SCALARS or _is_literal(part) for part in key)
+
+
+# Logs have the text of these keys, not their JSON form.
+_TEXT_KEYS = (date, time, Decimal, UUID, PurePath)

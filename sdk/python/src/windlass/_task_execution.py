@@ -18,8 +18,9 @@ from windlass._approval_gate import await_approval
 from windlass._array_form import hash_frames
 from windlass._attempts import Attempts
 from windlass._body import run_body
-from windlass._cache import CacheKey
-from windlass._code_hash import code_hash
+from windlass._cache import CacheKey, is_same
+from windlass._call_id import call_id
+from windlass._code_hash import code_hash, find_bound
 from windlass._entry import MAX_EVENT_BYTES
 from windlass._failures import describe_failure, describe_without_values, restore_failure
 from windlass._heartbeat import HeartbeatMonitor
@@ -38,6 +39,8 @@ from windlass.errors import (
     ExecutionTimeoutError,
     RequestRefusedError,
     TaskAuthorizationError,
+    UnserializableError,
+    ValueMismatchError,
     ValueTooLargeError,
 )
 from windlass.output_storage import (
@@ -220,8 +223,18 @@ class TaskExecution:
         if found is not None:
             return CacheHit(found)
         value = await self._run_function(attempt)
-        await asyncio.to_thread(cache.store, key, value, clock())
+        if self._is_cacheable(value):
+            await asyncio.to_thread(cache.store, key, value, clock())
         return value
+
+    def _is_cacheable(self, value: Any) -> bool:
+        """True unless the output storage keeps what the cache, which holds JSON, cannot return."""
+        if self.options.output_storage is None:
+            return True
+        try:
+            return is_same(self.decode(loads(encode(value))), value)
+        except (UnserializableError, ValueMismatchError):
+            return False
 
     async def _run_function(self, attempt: Attempt) -> Any:
         number = attempt.number
@@ -245,6 +258,8 @@ class TaskExecution:
             call = encode(policy.key(*self.call.args, **self.call.kwargs))
         else:
             call += hash_frames([self.call.args, self.call.kwargs])
+        if bound := find_bound(self.func):
+            call += call_id("", {}, bound, {})
         return CacheKey(
             namespace=context.workflow_namespace,
             workflow=context.workflow_name,
@@ -374,13 +389,19 @@ class TaskExecution:
             if len(text) > MAX_EVENT_BYTES:
                 what = f"the result of {self.call.id}"
                 raise ValueTooLargeError(what, len(text), MAX_EVENT_BYTES)
-            plain = value if type(value) in _SCALARS else loads(text)
+            # Two halves of a surrogate pair are one character in JSON.
+            is_kept = type(value) in _SCALARS and "\\ud" not in text
+            plain = value if is_kept else loads(text)
             form, form_text = inline_result(self.call.id, plain, text, is_cached=is_cached)
             return Result(self.decode(plain) if decode else plain, form, form_text)
+        if is_cached:
+            value = self.decode(value)
         reference = await asyncio.to_thread(storage.store, self.call.id, value)
-        form = (with_cache_mark(reference) if is_cached else reference).to_dict()
         try:
-            return Result(await self._load(form) if decode else value, form, encode(form))
+            # As JSON has it: later runs read it from the log.
+            text = encode((with_cache_mark(reference) if is_cached else reference).to_dict())
+            form = loads(text)
+            return Result(await self._load(form) if decode else value, form, text)
         except Exception:
             # The attempt fails, so no event will refer to the stored value.
             await asyncio.to_thread(_delete_unreferenced, storage, reference)

@@ -8,6 +8,7 @@ import hashlib
 import random
 import uuid
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from unittest.mock import Mock
@@ -162,13 +163,16 @@ class Execution:
             self.ended.set()
 
     async def _advance(self) -> None:
+        # Copies, as a worker gets from the server: code may change what it got from an earlier run.
+        given, *recorded = loads(encode([self.input, *(event.value for event in self.events)]))
+        values = zip(self.events, recorded, strict=True)
         context: ExecutionContext[Any] = ExecutionContext(
             execution_id=self.execution_id,
             workflow_name=self.workflow.name,
             workflow_namespace=self.workflow.namespace,
-            input=self.input,
+            input=given,
             state=self.state,
-            events=self.events,
+            events=[replace(event, value=value) for event, value in values],
         )
         self._run = Run(
             context,
