@@ -14,7 +14,6 @@ Code of sensitive tasks is not captured. Values of secrets that the run has read
 
 from __future__ import annotations
 
-import json
 import logging
 import sys
 import threading
@@ -24,7 +23,7 @@ from datetime import UTC, datetime
 from typing import Any, TextIO
 
 from windlass._json import encode
-from windlass._narrow import is_list, is_object, is_tuple
+from windlass._masking import Mask
 from windlass._run import Scope, current_scope
 
 # Of one call, or of the body, in one run.
@@ -33,7 +32,6 @@ MAX_BYTES = 1024 * 1024
 # A longer message is cut; of printed text, what comes before a line end.
 MAX_CHARS = 16_000
 
-MASK = "***"
 _OWN_LOGGERS = ("windlass.worker", "windlass.run")
 _MARKER = (
     f"no more lines of this task are captured: it has written {MAX_LINES} lines or "
@@ -64,14 +62,12 @@ class Capture:
         self._written: dict[str, _Written] = {}
         # Printed text without a line end yet, by call and stream.
         self._partial: dict[tuple[str, str, int], tuple[Scope, str]] = {}
-        # Longest first: a secret may contain another one.
-        self._secrets: list[str] = []
+        self._mask = Mask()
 
     def hide(self, values: Iterable[Any]) -> None:
         """Masks the texts of these values in later lines."""
-        texts = {text for value in values for leaf in _leaves(value) for text in _forms(leaf)}
         with self._lock:
-            self._secrets = sorted(texts.union(self._secrets), key=len, reverse=True)
+            self._mask.add(values)
 
     def write(self, scope: Scope, stream: str, level: int, text: str) -> None:
         """Captures printed text; each line end ends a line."""
@@ -106,7 +102,7 @@ class Capture:
         written = self._written.setdefault(scope.call_id, _Written())
         if written.is_full:
             return
-        message = self._mask(message)
+        message = self._mask.text(message)
         if len(message) > MAX_CHARS:
             message = f"{message[:MAX_CHARS]}…"
         # PostgreSQL stores neither of them.
@@ -126,35 +122,10 @@ class Capture:
         }
         self._sink(encode(line))
 
-    def _mask(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, MASK)
-        return text
-
 
 def _is_left_out(scope: Scope) -> bool:
     # What comes before the calls of the log was captured by an earlier run.
     return scope.is_sensitive or bool(scope.run.guard.find_unrequested(scope.path))
-
-
-def _leaves(value: Any) -> Iterable[str]:
-    """Yields the texts and numbers in a JSON value."""
-    if is_object(value):
-        for member in value.values():
-            yield from _leaves(member)
-    elif is_list(value) or is_tuple(value):
-        for element in value:
-            yield from _leaves(element)
-    elif isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        yield str(value)
-
-
-def _forms(text: str) -> Iterable[str]:
-    """Yields the texts in which a secret may be written; printed text has one line each."""
-    yield from filter(None, {text, json.dumps(text)[1:-1], repr(text)[1:-1]})
-    lines = text.splitlines()
-    if len(lines) > 1:
-        yield from filter(str.strip, lines)
 
 
 class CapturedStream:

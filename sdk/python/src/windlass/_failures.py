@@ -13,13 +13,15 @@ import sys
 import traceback
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from types import GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
 from windlass import errors
 from windlass._exception_classes import combine, find_class, is_group_class
-from windlass._json import encode
+from windlass._json import encode, loads
+from windlass._masking import Mask
 from windlass._narrow import is_list, is_object
 from windlass.errors import (
     ExecutionError,
@@ -55,22 +57,24 @@ _WITHOUT_VALUES = (
 _PACKAGE = __name__.partition(".")[0]
 
 
-def describe_failure(error: BaseException) -> dict[str, Any]:
+def describe_failure(error: BaseException, mask: Mask | None = None) -> dict[str, Any]:
     """Returns an exception as the log holds it.
 
     Members: `type`, `message` (at most 16 KiB), `module`, `args` (JSON, or null), `attributes`
     (those that JSON holds as they are), `traceback` (the frames of user code, at most 16 KiB) and
-    `cause` (the same members, or null); for a group also `exceptions`, each with these members.
+    `cause` (the same members, or null); for a group also `exceptions`, each with these members; and
+    `notes`, if there are any. `mask` replaces values of secrets in all of them.
     """
-    return _describe(error, MAX_CAUSES, _Count())
+    described: dict[str, Any] = loads(encode(_describe(error, MAX_CAUSES, _Limits(mask or Mask()))))
+    return described
 
 
-def describe_without_values(error: BaseException) -> dict[str, Any]:
+def describe_without_values(error: BaseException, mask: Mask | None = None) -> dict[str, Any]:
     """Returns an exception as the log holds it for a sensitive task: its type and traceback.
 
     What the server or the SDK itself refused is described in full.
     """
-    described = describe_failure(error)
+    described = describe_failure(error, mask)
     if isinstance(root_cause(error), _WITHOUT_VALUES):
         return described
     return _without_values(described)
@@ -80,6 +84,7 @@ def _without_values(described: Mapping[str, Any]) -> dict[str, Any]:
     message = "the message is not recorded, because the task is sensitive"
     kept: dict[str, Any] = {**described, "message": message, "args": None, "cause": None}
     kept["attributes"] = {}
+    kept.pop("notes", None)
     if is_list(members := described.get("exceptions")):
         kept["exceptions"] = [_without_values(member) for member in members]
     return kept
@@ -133,9 +138,10 @@ def decoded_failure(failure: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 @dataclass(slots=True)
-class _Count:
-    """Exceptions that one failure describes."""
+class _Limits:
+    """Number of exceptions that one failure describes, and the secrets that it leaves out."""
 
+    mask: Mask
     described: int = 0
 
     @property
@@ -143,22 +149,26 @@ class _Count:
         return self.described >= MAX_EXCEPTIONS
 
 
-def _describe(error: BaseException, causes: int, count: _Count) -> dict[str, Any]:
+def _describe(error: BaseException, causes: int, count: _Limits) -> dict[str, Any]:
     count.described += 1
     inner = root_cause(error)
     recorded = recorded_failure(inner)
     if recorded is not None:
-        return dict(recorded)
+        return _mask_recorded(recorded, count.mask)
     described: dict[str, Any] = dict(describe_error(inner))
-    described["message"] = described["message"][:MAX_TEXT]
+    mask = count.mask
+    # Masked before it is cut: a part of a secret would stay.
+    described["message"] = mask.text(described["message"])[:MAX_TEXT]
     cause = inner.__cause__ or (None if inner.__suppress_context__ else inner.__context__)
     described |= {
         "module": type(inner).__module__,
-        "args": _describe_args(inner),
-        "attributes": _describe_attributes(inner),
-        "traceback": _format_traceback(inner),
+        "args": mask.value(_describe_args(inner)),
+        "attributes": mask.value(_describe_attributes(inner)),
+        "traceback": _format_traceback(inner, mask),
         "cause": None,
     }
+    if notes := _describe_notes(inner, mask):
+        described["notes"] = notes
     if causes > 1 and cause is not None and not count.is_full:
         described["cause"] = _describe(cause, causes - 1, count)
     if causes > 1 and is_group(inner):
@@ -170,6 +180,31 @@ def _describe(error: BaseException, causes: int, count: _Count) -> dict[str, Any
         if members:
             described["exceptions"] = members
     return described
+
+
+def _mask_recorded(failure: Mapping[str, Any], mask: Mask) -> dict[str, Any]:
+    """Returns a recorded failure, such as that of another process, without the secrets."""
+    masked: dict[str, Any] = {
+        name: part if name in {"type", "module"} else mask.value(part)
+        for name, part in failure.items()
+    }
+    if is_object(cause := failure.get("cause")):
+        masked["cause"] = _mask_recorded(cause, mask)
+    if is_list(members := failure.get("exceptions")):
+        masked["exceptions"] = [_mask_recorded(each, mask) for each in members if is_object(each)]
+    return masked
+
+
+def _describe_notes(error: BaseException, mask: Mask) -> list[str]:
+    """Returns the notes of an exception, together at most MAX_ARGS characters."""
+    notes: Any = getattr(error, "__notes__", None)
+    kept: list[str] = []
+    left = MAX_ARGS
+    for note in notes if is_list(notes) else []:
+        text = mask.text(str(note))[:left]
+        left -= len(text)
+        kept += [text] if text else []
+    return kept
 
 
 def _describe_args(error: BaseException) -> list[Any] | None:
@@ -210,16 +245,21 @@ def _is_plain(values: Iterable[Any]) -> bool:
         value is None
         or type(value) in {str, int, float, bool}
         or (type(value) is list and _is_plain(value))
-        or (type(value) is dict and _is_plain(value) and _is_plain(value.values()))
+        # JSON has other keys as text.
+        or (type(value) is dict and _has_text_keys(value) and _is_plain(value.values()))
         for value in values
     )
 
 
-def _format_traceback(error: BaseException) -> str:
+def _has_text_keys(value: Mapping[Any, Any]) -> bool:
+    return all(type(key) is str for key in value)
+
+
+def _format_traceback(error: BaseException, mask: Mask) -> str:
     """Returns the frames of user code; those of this package say nothing to its author."""
     frames = traceback.extract_tb(error.__traceback__)
     shown = [frame for frame in frames if not _is_internal(frame.filename)]
-    text = "".join(traceback.format_list(shown or frames))
+    text = mask.text("".join(traceback.format_list(shown or frames)))
     return text if len(text) <= MAX_TEXT else f"…\n{text[-MAX_TEXT + 2 :]}"
 
 
@@ -232,7 +272,7 @@ _DIRECTORY = (sys.modules[_PACKAGE].__file__ or "").rpartition("__init__")[0] or
 
 def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
     """Creates the exception from its arguments, as pickle does, or without its `__init__`."""
-    args = failure.get("args")
+    args = deepcopy(failure.get("args"))
     error: Any = None
     if isinstance(args, list):
         with suppress(Exception):
@@ -245,8 +285,11 @@ def _create(kind: Any, failure: Mapping[str, Any], message: str) -> Any:
 
 def _attach(error: Any, failure: Mapping[str, Any]) -> Any:
     """Gives an exception its recorded attributes and its record."""
-    attributes: Any = failure.get("attributes")
+    # Copies: changes of the exception must not change its record.
+    attributes: Any = deepcopy(failure.get("attributes"))
     _set(error, **(attributes if is_object(attributes) else {}))
+    if is_list(notes := failure.get("notes")):
+        _set(error, __notes__=[str(note) for note in notes])
     vars(error)["__windlass_failure__"] = failure
     return error
 

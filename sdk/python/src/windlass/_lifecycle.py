@@ -77,11 +77,16 @@ async def _advance(run: Run, body: Body) -> None:
     if run.is_closed:
         return
     if unawaited and final_event[0] is E.WORKFLOW_COMPLETED:
-        final_event = E.WORKFLOW_FAILED, describe_failure(unawaited), ExecutionState.FAILED
+        final_event = (
+            E.WORKFLOW_FAILED,
+            describe_failure(unawaited, run.mask),
+            ExecutionState.FAILED,
+        )
     try:
         run.record_workflow(*final_event)
     except UnserializableError as error:
-        run.record_workflow(E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED)
+        failure = describe_failure(error, run.mask)
+        run.record_workflow(E.WORKFLOW_FAILED, failure, ExecutionState.FAILED)
 
 
 async def _end_children(run: Run, outcome: E) -> None:
@@ -143,4 +148,4 @@ def _to_final_event(run: Run, error: BaseException) -> tuple[E, Any, ExecutionSt
         error = error.exceptions[0]
     if not isinstance(error, Exception):
         error = ExecutionError(error, f"user code raised {type(error).__name__}")
-    return E.WORKFLOW_FAILED, describe_failure(error), ExecutionState.FAILED
+    return E.WORKFLOW_FAILED, describe_failure(error, run.mask), ExecutionState.FAILED

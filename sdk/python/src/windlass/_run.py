@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from windlass._child_tasks import ChildTasks
 from windlass._entry import Entry, create_entry
 from windlass._environment import Environment
+from windlass._masking import Mask
 from windlass._mismatch import MismatchGuard
 from windlass._parking import Parking
 from windlass._replay import Replay
@@ -114,6 +115,8 @@ class Run:
         self.guard = MismatchGuard(self)
         # Gets what the code writes, in a worker.
         self.capture: OutputCapture | None = None
+        # Values of the secrets that it has read.
+        self.mask = Mask()
         self.parking = Parking(self)
         # Answers of `patched` in this run, by call id.
         self.patches: dict[str, bool] = {}
@@ -155,7 +158,9 @@ class Run:
         return call_id if n == 1 else f"{call_id}#{n}"
 
     def hide(self, values: Iterable[Any]) -> None:
-        """Masks values of secrets in what the code writes."""
+        """Masks values of secrets in what the code writes, and in its failures."""
+        values = list(values)
+        self.mask.add(values)
         if self.capture is not None:
             self.capture.hide(values)
 

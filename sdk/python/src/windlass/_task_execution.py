@@ -319,7 +319,8 @@ class TaskExecution:
     def describe(self, error: BaseException) -> dict[str, Any]:
         """Returns a failure in the form in which the log holds it."""
         is_sensitive = self.options.sensitive
-        return describe_without_values(error) if is_sensitive else describe_failure(error)
+        describe = describe_without_values if is_sensitive else describe_failure
+        return describe(error, self.run.mask)
 
     def restore(self, failure: Mapping[str, Any]) -> ExecutionError:
         """Returns the exception of a recorded failure."""

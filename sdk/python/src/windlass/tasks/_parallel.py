@@ -161,7 +161,9 @@ def _describe(branch: Branch) -> dict[str, Any]:
         cancelled = ExecutionError(message="an awaited operation was cancelled")
         return {"failure": describe_failure(cancelled)}
     error = branch.exception()
-    return {"value": branch.result()} if error is None else {"failure": describe_failure(error)}
+    if error is None:
+        return {"value": branch.result()}
+    return {"failure": describe_failure(error, require_scope().run.mask)}
 
 
 def _names(branch: Any) -> Mapping[str, Any]:
