@@ -21,6 +21,8 @@ test('a queued execution: explain combines queue, requirement and worker verdict
           deadline_at: undefined,
           parked: false,
           wakes_on: [],
+          handed_over_by: '',
+          undone: [],
         }
       },
       loads: async ({ worker_names }) => {
@@ -54,6 +56,8 @@ test('a queued execution: explain combines queue, requirement and worker verdict
     queue_position: 3,
     queued_at: '2026-01-02T03:04:05.000Z',
     held_by: null,
+    handed_over_by: null,
+    undone: [],
     deadline_at: null,
     requirement: {
       ...requirement,

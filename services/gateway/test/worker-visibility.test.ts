@@ -51,6 +51,7 @@ async function setup(permissions: string[], isOn = true) {
         explain: async () => ({
           ...{ state: 'SCHEDULED', queue_position: 1, held_by: '' },
           ...{ queued_at: undefined, deadline_at: undefined, parked: false, wakes_on: [] },
+          ...{ handed_over_by: '', undone: [] },
           requirement: { packages: [], affinity: {}, runner: '', namespace: 'a' },
         }),
         async loads({ worker_names }) {

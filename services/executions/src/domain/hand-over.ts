@@ -46,6 +46,29 @@ export const mayHandOver = (execution: Execution, { maxAttempts }: Limits): bool
   execution.continuable_generation === execution.claim_generation &&
   execution.attempts < maxAttempts
 
+/**
+ * Reason for which this service ends a cancelled execution, as the value of its WORKFLOW_CANCELLED, in JSON. A
+ * worker that confirms a cancel gives none.
+ */
+export function endOfCancel(execution: Execution, hasExpired: boolean, limits: Limits): string {
+  const [reason, why] = hasExpired
+    ? expiryOf(execution)
+    : execution.attempts >= limits.maxAttempts
+      ? ['max_attempts', `its worker was lost, and ${execution.attempts} attempts were made`]
+      : ['worker_lost', 'its worker was lost, and no other one can continue it']
+  return JSON.stringify({
+    reason,
+    message: `${why}; compensations without an outcome in the log have not run`,
+  })
+}
+
+const expiryOf = (execution: Execution) => [
+  'cancel_timeout',
+  isHandedOver(execution)
+    ? 'its worker was lost, and no other one took it within cancel_timeout'
+    : 'its worker did not end it within cancel_timeout',
+]
+
 /** Lets a cancelled execution wait for another worker; `free` is the row without its holder. */
 export const handOver = (execution: Execution, free: Execution): Outcome => ({
   next: {

@@ -1,7 +1,7 @@
 import { conflict } from '@windlass/runtime/faults'
 import { type ClaimHolder, fence, isHeldBy } from './claim-holder.ts'
 import type { Execution, Limits, Outcome } from './execution.ts'
-import { handOver, isHandedOver, leaseCancelled, mayHandOver } from './hand-over.ts'
+import { endOfCancel, handOver, isHandedOver, leaseCancelled, mayHandOver } from './hand-over.ts'
 import { next, type Trigger } from './lifecycle.ts'
 import type { Offer } from './offer.ts'
 import { workerEvent, workflowEvent } from './service-events.ts'
@@ -167,7 +167,12 @@ export function lose(execution: Execution, loss: Loss, limits: Limits): Outcome 
   if (state === 'CANCELLING')
     return {
       next: { ...free, state: next(state, 'lose') },
-      events: [workflowEvent(execution, 'WORKFLOW_CANCELLED')],
+      events: [
+        {
+          ...workflowEvent(execution, 'WORKFLOW_CANCELLED'),
+          value_json: endOfCancel(execution, loss === 'expired', limits),
+        },
+      ],
     }
   if (!wasUnclaimed && loss === 'died' && execution.attempts >= limits.maxAttempts)
     return giveUp(execution, free)

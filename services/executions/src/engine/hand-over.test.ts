@@ -50,6 +50,41 @@ test.each([
   expect(events.map(({ type }) => type)).toEqual(['WORKFLOW_CANCELLED'])
 })
 
+const reasonOf = ({ events }: ReturnType<typeof decided>) => JSON.parse(events[0]?.value_json ?? '')
+
+test('a bound ends a cancelled execution: its last event says which one, and what has not run', () => {
+  const waiting = apply(cancelling, died(holder))
+  const plain = { ...cancelling, continuable_generation: undefined }
+  const spent = { ...cancelling, attempts: limits.maxAttempts }
+  const ends = [
+    decided(cancelling, { kind: 'expire' }),
+    decided(waiting, { kind: 'expire' }),
+    decided(spent, died(holder)),
+    decided(plain, died(holder)),
+  ].map(reasonOf)
+  expect(ends.map(({ reason }) => reason)).toEqual([
+    'cancel_timeout',
+    'cancel_timeout',
+    'max_attempts',
+    'worker_lost',
+  ])
+  expect(ends.map(({ message }) => message.split(';')[0])).toEqual([
+    'its worker did not end it within cancel_timeout',
+    'its worker was lost, and no other one took it within cancel_timeout',
+    `its worker was lost, and ${limits.maxAttempts} attempts were made`,
+    'its worker was lost, and no other one can continue it',
+  ])
+  for (const { message } of ends)
+    expect(message).toMatch(/compensations without an outcome in the log have not run$/)
+})
+
+test('a worker that confirms a cancel: its last event has no reason', () => {
+  const of = { worker_name: holder, session_id: 's', claim_generation: generation }
+  const report = { holder: of, state: 'CANCELLED', events: [] }
+  const { events } = decided(cancelling, { kind: 'checkpoint', report })
+  expect(events).toMatchObject([{ type: 'WORKFLOW_CANCELLED', value_json: 'null' }])
+})
+
 test('max_attempts of 1: nothing is handed over', () => {
   expect(apply(cancelling, died(holder), { ...limits, maxAttempts: 1 }).state).toBe('CANCELLED')
 })

@@ -13,6 +13,10 @@ export interface Wait {
   wakes_on: readonly string[]
   /** Tasks with a pending approval. */
   gates: readonly string[]
+  /** Worker that lost it after it was cancelled; empty for none. */
+  handed_over_by: string
+  /** Calls of compensations that the end of the cancel has left undone. */
+  undone: readonly string[]
   /** Its requirement, in words. */
   needs: readonly string[]
 }
@@ -52,9 +56,10 @@ export function unmet(place: Place): string | undefined {
 
 /** Explains why an execution does not run, with the smallest change that would let it start. */
 export function explain(wait: Wait, places: readonly Place[]): Explanation {
-  if (isTerminal(wait.state)) return because(`it has ended: ${wait.state}`)
+  if (isTerminal(wait.state)) return because(`it has ended: ${wait.state}${leftUndone(wait)}`)
   if (wait.state === 'PAUSED') return explainPaused(wait)
   if (wait.parked) return because(parkedReason(wait))
+  if (wait.handed_over_by !== '') return explainHandedOver(wait)
   if (wait.held_by !== '') return explainHeld(wait, places)
   if (wait.queue_position > 0) return explainQueued(wait, places)
   return because('it is changing its state; retry')
@@ -80,6 +85,24 @@ function parkedReason({ deadline_at, wakes_on }: Wait): string {
   const ends = first === undefined ? [] : [`for the end of execution ${first}${more}`]
   const times = deadline_at === null ? [] : [`until ${deadline_at}`]
   return `its workflow waits ${[...times, ...ends].join(', or ')}; it needs no worker meanwhile`
+}
+
+function leftUndone({ undone }: Wait): string {
+  if (undone.length === 0) return ''
+  const calls = undone.slice(0, 3).map((call) => `'${call}'`)
+  const more = undone.length > 3 ? [`${undone.length - 3} more`] : []
+  return `, and compensations have no outcome: ${listed([...calls, ...more])}`
+}
+
+function explainHandedOver({ held_by, handed_over_by, deadline_at }: Wait): Explanation {
+  const until = deadline_at === null ? '' : `, until ${deadline_at}`
+  const lost = `worker '${handed_over_by}' lost it after it was cancelled`
+  if (held_by !== '')
+    return because(`${lost}; worker '${held_by}' continues its compensations${until}`)
+  return because(
+    `${lost}; it waits for a worker that continues its compensations${until}, and is then CANCELLED`,
+    'a worker that can run it, with the feature continue_cancelled and a free slot',
+  )
 }
 
 function explainHeld({ state, held_by, deadline_at }: Wait, places: readonly Place[]): Explanation {

@@ -22,6 +22,10 @@ const Explanation = z
     queued_at: z.string().nullable(),
     held_by: z.string().nullable(),
     deadline_at: z.string().nullable(),
+    /** Worker that lost it after it was cancelled, so that another one may continue its compensations. */
+    handed_over_by: z.string().nullable(),
+    /** Compensations without an outcome, by their calls, if it is CANCELLED; the first hundred. */
+    undone: z.array(z.string()),
     requirement: z.object({
       cpu: amount,
       memory: amount,
@@ -79,6 +83,8 @@ export const explainExecution = route('get', '/executions/{execution_id}/explain
       queued_at: timeOf(wait.queued_at),
       held_by: wait.held_by || null,
       deadline_at,
+      handed_over_by: wait.handed_over_by || null,
+      undone: wait.undone,
       requirement: requirementOf(wait),
       other_workers: all.length - verdicts.length,
       needs,

@@ -579,6 +579,10 @@ export interface ExplainResponse {
   parked: boolean;
   /** Executions whose end wakes it: the first hundred. */
   wakes_on: string[];
+  /** Worker that lost it after it was cancelled; another one may continue its compensations. Empty: none. */
+  handed_over_by: string;
+  /** Calls of compensations without an outcome, if it is CANCELLED: the first hundred. */
+  undone: string[];
 }
 
 export interface LoadsRequest {
@@ -4782,6 +4786,8 @@ function createBaseExplainResponse(): ExplainResponse {
     deadline_at: undefined,
     parked: false,
     wakes_on: [],
+    handed_over_by: "",
+    undone: [],
   };
 }
 
@@ -4810,6 +4816,12 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
     }
     for (const v of message.wakes_on) {
       writer.uint32(66).string(v!);
+    }
+    if (message.handed_over_by !== "") {
+      writer.uint32(74).string(message.handed_over_by);
+    }
+    for (const v of message.undone) {
+      writer.uint32(82).string(v!);
     }
     return writer;
   },
@@ -4889,6 +4901,22 @@ export const ExplainResponse: MessageFns<ExplainResponse> = {
             }
 
             message.wakes_on.push(reader.string());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.handed_over_by = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.undone.push(reader.string());
             continue;
           }
         }
