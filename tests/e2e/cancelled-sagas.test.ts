@@ -121,7 +121,7 @@ test('a child is killed while it compensates a cancelled execution: its worker c
   await expectCompensated(run)
 })
 
-test('the last worker is killed while it compensates: CANCELLED after cancel_timeout, and not continued later', {
+test('the last worker is killed while it compensates: CANCELLED after cancel_timeout, explained, and not continued', {
   timeout: 2 * HANG_MS,
 }, async () => {
   const env = { SVC_EXECUTIONS__CANCEL_TIMEOUT: '10' }
@@ -129,7 +129,11 @@ test('the last worker is killed while it compensates: CANCELLED after cancel_tim
   const { api, worker, execution_id, effects } = await compensating(system)
   process.kill(worker.pid ?? expect.unreachable(), 'SIGKILL')
   await letGo(system)
-  await api.until(execution_id, 'CANCELLED')
+  const { events } = await api.until(execution_id, 'CANCELLED')
+  expect(events.at(-1)).toMatchObject({ value: { reason: 'cancel_timeout' } })
+  const { undone, reason } = await api.json('GET', `/executions/${execution_id}/explain`)
+  expect(undone).toHaveLength(2)
+  expect(reason).toContain('compensations have no outcome')
   await system.startWorker({ name: 'second' })
 
   expect((await effects()).slice(3)).toEqual(['undo c', 'undo b'])

@@ -378,6 +378,7 @@ async def test_ignored_cancellation_ends_as_cancelled(
         server.cancel(stored)
         await ended(stored)
         assert stored.types()[-1] == "WORKFLOW_CANCELLED"
+        assert stored.events[-1]["value"]["reason"] == "cancel_ignored"
         # Another child takes the place of the one in which the code still runs.
         assert (await run(server, source, "pid")).output != pid
         assert other.crashes == 0

@@ -22,6 +22,7 @@ from typing import Any
 from windlass._failures import ENCODED_FAILURE
 from windlass._json import encode, loads, quote_json, slice_json
 from windlass._narrow import is_list, is_object
+from windlass._replay import COMPENSATIONS
 from windlass.codec import PayloadCodec
 from windlass.domain.events import ExecutionEventType as E
 from windlass.errors import PayloadCodecError
@@ -213,7 +214,9 @@ def _arguments(wrap: Wrap, value: Any, text: str) -> str:
     """Wraps each argument; their names stay readable."""
     if not is_object(value):
         return wrap(text)
-    return _members({name: wrap(part) for name, part in _slices(value, text).items()})
+    parts = _slices(value, text).items()
+    # Ids of calls are readable everywhere.
+    return _members({name: part if name == COMPENSATIONS else wrap(part) for name, part in parts})
 
 
 def _arguments_after(wrap: Wrap, value: Any, text: str) -> str:
@@ -243,6 +246,7 @@ def _pause(wrap: Wrap, value: Any, text: str) -> str:
 _FORMS: dict[str, Callable[[Wrap, Any, str], str]] = {
     E.WORKFLOW_FAILED: _failure,
     E.WORKFLOW_PAUSED: _pause,
+    E.WORKFLOW_CANCELLED: _as_it_is,
     E.TASK_STARTED: _arguments,
     E.TASK_FALLBACK_STARTED: _arguments_after,
     E.TASK_ROLLBACK_STARTED: _arguments_after,

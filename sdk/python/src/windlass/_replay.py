@@ -118,6 +118,8 @@ from windlass.output_storage import parse_reference
 
 # Member of a TASK_STARTED that records a heartbeat; no argument has this name.
 HEARTBEAT = "~heartbeat"
+# Member of the TASK_STARTED of the first compensation of a saga: the calls of all of them.
+COMPENSATIONS = "~compensations"
 
 # Text, which is compared in a fraction of the time of a member of an enum.
 _STARTED, _COMPLETED = E.TASK_STARTED.value, E.TASK_COMPLETED.value

@@ -120,6 +120,8 @@ class Run:
         self.parking = Parking(self)
         # Answers of `patched` in this run, by call id.
         self.patches: dict[str, bool] = {}
+        # Calls of all compensations of a saga, by the first of them.
+        self.compensations_of: dict[str, list[str]] = {}
 
     @property
     def is_closed(self) -> bool:

@@ -28,7 +28,7 @@ from windlass._json import encode, encode_for_display, loads
 from windlass._option_checks import to_seconds
 from windlass._options import TaskMetadata, TaskOptions
 from windlass._policies import Cache
-from windlass._replay import Failed
+from windlass._replay import COMPENSATIONS, Failed
 from windlass._run import Attempt, Run, Scope, require_scope
 from windlass._task_call import Call, ResultDecoder
 from windlass._trace import Attributes
@@ -435,8 +435,11 @@ class TaskExecution:
         text = "{}"
         if self.options.record_arguments and not self.options.sensitive:
             arguments, text = _describe_arguments(self.call)
-        if failure is not None:
-            arguments = {**arguments, "failure": failure}
+        more: dict[str, Any] = {} if failure is None else {"failure": failure}
+        if type is E.TASK_STARTED and (calls := self.run.compensations_of.get(self.call.id)):
+            more[COMPENSATIONS] = calls
+        if more:
+            arguments = {**arguments, **more}
             text = encode_for_display(arguments)
         self._record(type, arguments, value_text=text)
 

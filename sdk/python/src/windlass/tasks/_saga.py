@@ -25,6 +25,7 @@ from typing import Any, ParamSpec, cast
 from windlass._branches import GIVEN_UP
 from windlass._policies import Retry
 from windlass._run import Run, Scope, current_scope, require_scope
+from windlass._task_call import TaskCall
 from windlass.errors import CompensationError, ExecutionStopped, describe_error, find_pause
 from windlass.task import Task
 
@@ -33,6 +34,8 @@ log = logging.getLogger("windlass.run")
 P = ParamSpec("P")
 
 DEFAULT_RETRY = Retry(attempts=5)
+# Compensations whose calls the log lists.
+MAX_LISTED = 500
 
 
 class Saga:
@@ -120,15 +123,33 @@ class Saga:
             await asyncio.wait(set(self._branches))
         self._has_ended = True
         failures: list[str] = []
+        calls: list[TaskCall[Any]] = []
         for task, args, kwargs in reversed(self._compensations):
-            has_retries = task.options.retry_policy.attempts > 1
-            call = (task if has_retries else task.with_options(retry=self._retry))(*args, **kwargs)
+            try:
+                calls.append(self._create_call(task, args, kwargs))
+            except Exception as error:  # such as arguments that do not fit
+                failures.append(_describe(task.name, error))
+        if calls:
+            # Recorded with the first one, so that the log shows which were left undone, if any are.
+            require_scope().run.compensations_of[str(calls[0])] = list(map(str, calls[:MAX_LISTED]))
+        for call in calls:
             try:
                 await call
             except Exception as error:
-                described = describe_error(error)
-                failures.append(f"{call}: {described['type']}: {described['message']}")
+                failures.append(_describe(str(call), error))
         return failures
+
+    def _create_call(
+        self, task: Task[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> TaskCall[Any]:
+        has_retries = task.options.retry_policy.attempts > 1
+        call = (task if has_retries else task.with_options(retry=self._retry))(*args, **kwargs)
+        return cast("TaskCall[Any]", call)
+
+
+def _describe(call: str, error: Exception) -> str:
+    described = describe_error(error)
+    return f"{call}: {described['type']}: {described['message']}"
 
 
 def _may_continue(run: Run, error: BaseException) -> bool:

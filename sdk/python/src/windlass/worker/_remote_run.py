@@ -227,7 +227,12 @@ class RemoteRun:
         name = self._claim.context.workflow_name
         source = f"{name}_{self.execution_id}"
         state = ExecutionState.CANCELLED
-        self.outbox.record(create_entry(E.WORKFLOW_CANCELLED, source, name, None, state))
+        message = (
+            f"its code still ran {CANCEL_GRACE_S:g} s after the cancel; compensations without an "
+            "outcome in the log have not run"
+        )
+        value = {"reason": "cancel_ignored", "message": message}
+        self.outbox.record(create_entry(E.WORKFLOW_CANCELLED, source, name, value, state))
         self.outbox.close()
         self.abort()
         self._on_abort_ignored()
