@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import {
   path,
+  toCallId,
   toExecutionId,
   toNamespace,
   toScheduleRef,
@@ -59,3 +60,12 @@ test.each(['nope', '0123', 'g'.repeat(32)])(
     expect(() => toExecutionId(text)).toThrow(`Execution '${text}' not found`)
   },
 )
+
+test('ids of calls: sent as they are, not normalized; half a character is refused', () => {
+  const decomposed = 'u\u0308/1'
+  for (const check of [toCallId]) {
+    expect(path`/${check(decomposed)}`).toBe(`/${encodeURIComponent(decomposed)}`)
+    for (const text of ['', '.', '..', 'a\n', '\ud800'])
+      expect(() => check(text), JSON.stringify(text)).toThrow('Invalid ')
+  }
+})

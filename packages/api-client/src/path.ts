@@ -13,10 +13,15 @@ export class PathSegment {
     this.#text = text
   }
 
+  /** Parses a name, which is compared in its NFC form. */
   static parse(what: string, form: RegExp, text: string): PathSegment {
-    const name = text.normalize('NFC')
+    return PathSegment.parseExact(what, form, text.normalize('NFC'))
+  }
+
+  /** Parses a name that is compared byte for byte. */
+  static parseExact(what: string, form: RegExp, name: string): PathSegment {
     if (name === '.' || name === '..' || !form.test(name))
-      throw new ArgumentError(`Invalid ${what} '${text.slice(0, MAX_SHOWN_CHARS)}'`)
+      throw new ArgumentError(`Invalid ${what} '${name.slice(0, MAX_SHOWN_CHARS)}'`)
     return new PathSegment(name)
   }
 
@@ -27,7 +32,7 @@ export class PathSegment {
 
 const NAMESPACE = /^[a-z0-9][a-z0-9_-]{0,63}$/
 const WORKFLOW = /^[\p{L}\p{M}\p{N}._ -]{1,128}$/u
-const WORKER = /^[A-Za-z0-9._-]{1,128}$/
+const PLAIN = /^[A-Za-z0-9._-]{1,128}$/
 const NAME = /^[^/\p{C}]{1,255}$/u
 const ID = /^[0-9a-fA-F]{8}(?:-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}$/
 /** Narrower than the grammar of names; a schedule whose name has one of these characters is reached by its id. */
@@ -37,19 +42,19 @@ export const toNamespace = (text: string) =>
   PathSegment.parse('workflow namespace', NAMESPACE, text)
 export const toWorkflowName = (text: string) => PathSegment.parse('workflow name', WORKFLOW, text)
 export const toWorkerTokenName = (text: string) =>
-  PathSegment.parse('worker token name', WORKER, text)
-export const toWorkerName = (text: string) => PathSegment.parse('worker name', WORKER, text)
+  PathSegment.parse('worker token name', PLAIN, text)
+export const toWorkerName = (text: string) => PathSegment.parse('worker name', PLAIN, text)
 
 /** A text that is a name but not an id is reported as an unknown execution, in the text of the contract. */
 export function toExecutionId(text: string): PathSegment {
-  if (WORKER.test(text) && !ID.test(text) && !/^\.+$/.test(text))
+  if (PLAIN.test(text) && !ID.test(text) && !/^\.+$/.test(text))
     throw new ArgumentError(`Execution '${text}' not found`)
   return PathSegment.parse('execution id', ID, text)
 }
 
 /** The id of a call of a task, which may contain any printable character. */
 export const toCallId = (text: string) =>
-  PathSegment.parse('id of a call', /^\P{Cc}{1,256}$/u, text)
+  PathSegment.parseExact('id of a call', /^[^\p{Cc}\p{Cs}]{1,256}$/u, text)
 export const toSecretName = (text: string) => PathSegment.parse('secret name', NAME, text)
 export const toConfigName = (text: string) => PathSegment.parse('config name', NAME, text)
 export const toViewName = (text: string) => PathSegment.parse('view name', NAME, text)
