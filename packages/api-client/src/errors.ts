@@ -50,7 +50,19 @@ export class RequestTimeoutError extends Error {
 
 /** The answer breaks the API's guarantees: it is not JSON, is too large, or lacks a member. */
 export class ResponseError extends Error {
-  override readonly name = 'ResponseError'
+  override readonly name: string = 'ResponseError'
+}
+
+/** The certificate of the server was refused; nothing was sent. */
+export class CertificateError extends ResponseError {
+  override readonly name = 'CertificateError'
+  /** True if no trusted authority has signed it; false if it has expired or is of another host. */
+  readonly isUntrusted: boolean
+
+  constructor(message: string, isUntrusted: boolean) {
+    super(message)
+    this.isUntrusted = isUntrusted
+  }
 }
 
 const MAX_RETRY_AFTER_S = 3_600

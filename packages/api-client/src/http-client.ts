@@ -7,7 +7,7 @@
  * the classes in errors.ts, except an abort by the caller, which rejects with the caller's reason.
  */
 import { checkJson, JsonError } from '@windlass/runtime/json/json'
-import { ConnectionError, ResponseError, StatusError } from './errors.ts'
+import { CertificateError, ConnectionError, ResponseError, StatusError } from './errors.ts'
 import { type ServerSentEvent, toServerSentEvents } from './event-stream.ts'
 import { type Repeatability, sendWithRetries } from './retry.ts'
 import { TimeLimit } from './time-limit.ts'
@@ -68,6 +68,16 @@ const UNCONNECTED_CODES = new Set([
   'EAI_AGAIN',
   'UND_ERR_CONNECT_TIMEOUT',
 ])
+/** Error codes of Node for a certificate without a trusted authority. */
+const UNTRUSTED_CODES = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+])
+/** Error codes of Node for any other refused certificate. */
+const CERTIFICATE_CODE = /^(?:CERT_|ERR_TLS_CERT)/
 /** Error codes of Node for a connection that broke. */
 const BROKEN_CODES = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'])
 
@@ -189,6 +199,8 @@ function toTypedError(error: unknown): unknown {
   if (cause === undefined) return new ConnectionError(error.message)
   const message = cause.message || cause.code || error.message
   const code = cause.code ?? ''
+  const isUntrusted = UNTRUSTED_CODES.has(code)
+  if (isUntrusted || CERTIFICATE_CODE.test(code)) return new CertificateError(message, isUntrusted)
   if (UNCONNECTED_CODES.has(code)) return new ConnectionError(message, true)
   return BROKEN_CODES.has(code) ? new ConnectionError(message) : new ResponseError(message)
 }

@@ -1,4 +1,9 @@
-import { ArgumentError, ConnectionError, StatusError } from '@windlass/api-client/errors'
+import {
+  ArgumentError,
+  CertificateError,
+  ConnectionError,
+  StatusError,
+} from '@windlass/api-client/errors'
 import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import {
   type ApiCaller,
@@ -19,6 +24,11 @@ import { findServerUrl } from './server-url.ts'
 /** The options of every command that calls the server. */
 export const serverOptions: Record<string, CommandOption> = {
   'server-url': { type: 'string', value: 'URL', about: 'the server to call' },
+  'ca-file': {
+    type: 'string',
+    value: 'FILE',
+    about: 'certificate (PEM) of an authority to trust; default: WINDLASS_CA_FILE',
+  },
 }
 
 export type ApiCall = (request: ApiRequest) => Promise<string>
@@ -84,20 +94,24 @@ const NEXT_STEPS: Record<number, string> = {
 function toFailure(error: unknown, url: string): Error {
   if (error instanceof ArgumentError || error instanceof Failure) return error
   if (error instanceof UsageError) return error
-  if (error instanceof StatusError) {
-    const { status, detail } = error
-    if (detail === undefined)
-      return new Failure(
-        `${url} answered with status ${status} and no reason; check that it is the URL of a Windlass server`,
-      )
-    const verb = status < 500 ? 'refused' : 'failed'
-    return new Failure(
-      `the server ${verb} the request (${status}): ${detail}${NEXT_STEPS[status] ?? ''}`,
-    )
-  }
+  return new Failure(describeFailure(error as Error, url))
+}
+
+function describeFailure(error: Error, url: string): string {
+  if (error instanceof StatusError) return describeRefusal(error, url)
   if (error instanceof ConnectionError)
-    return new Failure(
-      `cannot connect to ${url} (${error.message}); start the server, or name another one with --server-url`,
-    )
-  return new Failure(`the call of ${url} failed: ${(error as Error).message}`)
+    return `cannot connect to ${url} (${error.message}); start the server, or name another one with --server-url`
+  if (error instanceof CertificateError) {
+    return error.isUntrusted
+      ? `${url} has a certificate of an authority that is not trusted; name the file of the authority with --ca-file`
+      : `${url} has a certificate that is not accepted: ${error.message}`
+  }
+  return `the call of ${url} failed: ${error.message}`
+}
+
+function describeRefusal({ status, detail }: StatusError, url: string): string {
+  if (detail === undefined)
+    return `${url} answered with status ${status} and no reason; check that it is the URL of a Windlass server`
+  const verb = status < 500 ? 'refused' : 'failed'
+  return `the server ${verb} the request (${status}): ${detail}${NEXT_STEPS[status] ?? ''}`
 }

@@ -1,4 +1,5 @@
 import { ArgumentError } from '@windlass/api-client/errors'
+import { findNewAuthority, runTrusting } from './authority.ts'
 import { type Command, type CommandContext, parseArguments, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { formatHelp, formatOverview } from './help.ts'
@@ -23,7 +24,10 @@ export async function runCommandLine(argv: string[], context: CommandContext): P
   if (!command.isPassThrough && rest.some((word) => word === '--help' || word === '-h'))
     return printAndSucceed(context, formatHelp(command))
   try {
-    return await command.run(parseArguments(command, rest), context)
+    const parsed = parseArguments(command, rest)
+    const authority = command.options?.['ca-file'] && findNewAuthority(parsed, context)
+    if (authority !== undefined) return await runTrusting(authority, argv, context)
+    return await command.run(parsed, context)
   } catch (error) {
     return reportError(command, error, context)
   }

@@ -18,7 +18,8 @@ ${formatColumns(commands.map((command) => [formatUsage(command), command.about])
   windlass --version        the version
 
 Commands that call the server take --server-url URL (default: SVC_WORKERS__SERVER_URL, else the
-system that npm start runs here, else [svc.server]) and use the token in SVC_AUTH_TOKEN.
+system that npm start runs here, else [svc.server]), --ca-file FILE for the certificate of a private
+authority (default: WINDLASS_CA_FILE) and --json, and use the token in SVC_AUTH_TOKEN.
 `
 }
 
