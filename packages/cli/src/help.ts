@@ -1,4 +1,5 @@
 import type { Command } from './command.ts'
+import { displayWidth, padToWidth } from './display-width.ts'
 
 const formatUsage = ({ words, args, isPassThrough }: Command) =>
   ['windlass', words, ...args.map(formatArgument), ...(isPassThrough ? ['[options]'] : [])].join(
@@ -35,8 +36,12 @@ export function formatHelp(command: Command): string {
 
 /** Formats rows as a table with aligned columns. */
 export function formatColumns(rows: string[][]): string {
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
+  const widths = (rows[0] ?? []).map((_, i) =>
+    rows.reduce((width, row) => Math.max(width, displayWidth(row[i] ?? '')), 0),
+  )
   return rows
-    .map((row) => `  ${row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join('  ')}`.trimEnd())
+    .map((row) =>
+      `  ${row.map((cell, i) => padToWidth(cell, widths[i] ?? 0)).join('  ')}`.trimEnd(),
+    )
     .join('\n')
 }

@@ -5,8 +5,9 @@ import { createWriter } from './terminal-text.ts'
 // A reader such as `head` closes the pipe before everything is written.
 for (const output of [process.stdout, process.stderr])
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit()
+    if (error.code === 'EPIPE') process.exit()
+    process.stderr.write(`windlass: cannot write the output: ${error.message}\n`)
+    process.exit(1)
   })
 
 /** A restart of the server takes less. */

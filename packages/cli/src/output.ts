@@ -4,7 +4,7 @@ import { formatColumns } from './help.ts'
 import { escapeControls, escapeLine } from './terminal-text.ts'
 
 export const jsonOption: Record<string, CommandOption> = {
-  json: { type: 'boolean', about: 'print the answer of the server' },
+  json: { type: 'boolean', about: 'print the answer of the server, unchanged' },
 }
 
 /** Prints JSON text unchanged. */
@@ -30,7 +30,13 @@ export function printRows(
   })
   const headings = names.map((name) => name.toUpperCase())
   if (parsed.options.json) printJson(context, json)
-  else if (rows.length > 0) context.out(`${formatColumns([headings, ...rows])}\n`)
+  else printTable([headings, ...rows], context)
+}
+
+/** Prints a table whose first row has the headings; without other rows says so on the standard error. */
+export function printTable(rows: string[][], { out, err }: CommandContext): void {
+  if (rows.length > 1) out(`${formatColumns(rows)}\n`)
+  else err('none found\n')
 }
 
 /** Prints the warnings of an upload, each once, to the standard error. */
@@ -42,8 +48,12 @@ export function printWarnings({ err }: CommandContext, json: string): void {
     err(`warning: ${escapeControls(stringOf(warning) ?? '')}\n`)
 }
 
+/** A text without quotes, a list of texts with commas, anything else as JSON. */
 function formatCell(json: string | undefined): string {
-  return escapeLine(stringOf(json) ?? (json === undefined || json === 'null' ? '' : json))
+  if (json === undefined || json === 'null') return ''
+  const texts = elementsOf(json)?.map(stringOf)
+  const list = texts?.every((text) => text !== undefined) ? texts.join(', ') : json
+  return escapeLine(stringOf(json) ?? list)
 }
 
 /** The state of an execution, from the JSON text of its summary or context. */

@@ -1,6 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -58,6 +58,18 @@ test('a reader that closes the pipe early: the command ends without an error', a
   child.stdout.destroy()
   const [err] = await Promise.all([text(child.stderr), once(child, 'exit')])
   expect(err).toBe('')
+})
+
+test('a full disk under the output: one sentence, exit status 1', async () => {
+  const full = await open('/dev/full', 'w')
+  onTestFinished(() => full.close())
+  const env = { ...process.env, SVC_CONFIG: '/dev/null' }
+  const stdio: StdioOptions = ['ignore', full.fd, 'pipe']
+  const child = spawn(process.execPath, [BIN, '--help'], { env, stdio })
+  const exited = once(child, 'exit')
+  const err = await text(child.stderr as never)
+  expect(await exited).toEqual([1, null])
+  expect(err).toMatch(/^windlass: cannot write the output: ENOSPC[^\n]*\n$/)
 })
 
 test('server rpc-keys: one file of keys for each service, readable by its owner only', async () => {
