@@ -5,6 +5,7 @@ import {
   toExecutionId,
   toNamespace,
   toScheduleRef,
+  toSubject,
   toWorkerName,
   toWorkflowName,
 } from './path.ts'
@@ -61,9 +62,9 @@ test.each(['nope', '0123', 'g'.repeat(32)])(
   },
 )
 
-test('ids of calls: sent as they are, not normalized; half a character is refused', () => {
+test('subjects and ids of calls: sent as they are, not normalized; half a character is refused', () => {
   const decomposed = 'u\u0308/1'
-  for (const check of [toCallId]) {
+  for (const check of [toSubject, toCallId]) {
     expect(path`/${check(decomposed)}`).toBe(`/${encodeURIComponent(decomposed)}`)
     for (const text of ['', '.', '..', 'a\n', '\ud800'])
       expect(() => check(text), JSON.stringify(text)).toThrow('Invalid ')

@@ -55,6 +55,11 @@ export function toExecutionId(text: string): PathSegment {
 /** The id of a call of a task, which may contain any printable character. */
 export const toCallId = (text: string) =>
   PathSegment.parseExact('id of a call', /^[^\p{Cc}\p{Cs}]{1,256}$/u, text)
+/** The subject of a principal, as its issuer chose it. */
+export const toSubject = (text: string) =>
+  PathSegment.parseExact('subject of a principal', /^[^\p{Cc}\p{Cs}]{1,255}$/u, text)
+export const toRoleName = (text: string) => PathSegment.parse('role name', PLAIN, text)
+export const toKeyName = (text: string) => PathSegment.parse('key name', PLAIN, text)
 export const toSecretName = (text: string) => PathSegment.parse('secret name', NAME, text)
 export const toConfigName = (text: string) => PathSegment.parse('config name', NAME, text)
 export const toViewName = (text: string) => PathSegment.parse('view name', NAME, text)

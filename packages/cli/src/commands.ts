@@ -4,6 +4,7 @@ import { approvalApprove, approvalList, approvalReject, approvalShow } from './c
 import { archiveRestore, archiveShow } from './commands/archive.ts'
 import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
+import { authCheck, authTestToken } from './commands/auth.ts'
 import { executionBulk, executionBulkProgress } from './commands/bulk.ts'
 import { configDelete, configGet, configList, configSet } from './commands/config.ts'
 import { configCheck } from './commands/config-check.ts'
@@ -27,8 +28,30 @@ import {
   workerList,
   workerShow,
 } from './commands/inspect.ts'
+import { keyCreate, keyList, keyRevoke } from './commands/key.ts'
 import { mcp } from './commands/mcp.ts'
+import { me } from './commands/me.ts'
+import {
+  principalCreate,
+  principalDelete,
+  principalDisable,
+  principalEnable,
+  principalGrantRole,
+  principalList,
+  principalRevokeRole,
+  principalShow,
+  principalUpdate,
+} from './commands/principal.ts'
 import { executionDiff, executionFork, executionRerun } from './commands/repeat.ts'
+import {
+  roleClone,
+  roleCreate,
+  roleDelete,
+  roleList,
+  roleShow,
+  roleSimulate,
+  roleUpdate,
+} from './commands/role.ts'
 import { serverRpcKeys } from './commands/rpc-keys.ts'
 import {
   scheduleCreate,
@@ -50,6 +73,7 @@ import {
 } from './commands/secret.ts'
 import { secretUses } from './commands/secret-uses.ts'
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
+import { sessionList, sessionRevoke } from './commands/session.ts'
 import { viewDelete, viewList, viewSave } from './commands/view.ts'
 import { workerStart } from './commands/worker.ts'
 import {
@@ -142,6 +166,30 @@ export const commands: readonly Command[] = [
   configUses,
   configDelete,
   workflowConfigs,
+  me,
+  authCheck,
+  authTestToken,
+  principalList,
+  principalShow,
+  principalCreate,
+  principalUpdate,
+  principalEnable,
+  principalDisable,
+  principalDelete,
+  principalGrantRole,
+  principalRevokeRole,
+  keyList,
+  keyCreate,
+  keyRevoke,
+  roleList,
+  roleShow,
+  roleCreate,
+  roleClone,
+  roleUpdate,
+  roleSimulate,
+  roleDelete,
+  sessionList,
+  sessionRevoke,
   auditList,
   auditHead,
   auditVerify,

@@ -40,6 +40,10 @@ export const parseList = (text: string): string[] =>
     .map((item) => item.trim())
     .filter(Boolean)
 
+/** The same as a JSON text; undefined without a text. */
+export const listJson = (text: string | boolean | undefined): string | undefined =>
+  text === undefined ? undefined : JSON.stringify(parseList(String(text)))
+
 export interface WorkflowRef {
   namespace: string
   name: string

@@ -56,6 +56,10 @@ function formatCell(json: string | undefined): string {
   return escapeLine(stringOf(json) ?? list)
 }
 
+/** The texts of a JSON list. */
+export const textsOf = (json = '[]'): string[] =>
+  (elementsOf(json) ?? []).map((text) => stringOf(text) ?? '')
+
 /** The state of an execution, from the JSON text of its summary or context. */
 export const stateOf = (json: string): string => stringOf(membersOf(json)?.get('state')) ?? ''
 

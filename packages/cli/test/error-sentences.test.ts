@@ -21,6 +21,11 @@ const ARGUMENTS: Record<string, string> = {
   dir: '/nonexistent/keys',
   config: '{"type":"interval","interval_seconds":60}',
   'value?': 'v',
+  subject: 'ci',
+  role: 'ops',
+  new_name: 'more',
+  session_id: 'x'.repeat(43),
+  'permissions?': 'admin:*',
   checkpoint: `1:${'0'.repeat(64)}`,
 }
 
@@ -29,9 +34,15 @@ const calling = commands.filter(
 )
 
 /** Options without which a command does nothing. */
-const OPTIONS: Record<string, string[]> = { 'workflow delete': ['--all'] }
+const OPTIONS: Record<string, string[]> = {
+  'workflow delete': ['--all'],
+  'principal update': ['--display-name', 'x'],
+  'role update': ['--add', 'x:y'],
+  'role simulate': ['--delete'],
+}
 
 async function argumentsOf(words: string, names: readonly string[]): Promise<string[]> {
+  if (words === 'auth test-token') return [`@${await writeSource('wk_1.x')}`]
   if (words === 'audit export') return [`${await writeSource('')}.ndjson`]
   const given = names.map(async (name) =>
     name === 'file' ? await writeSource('x = 1\n') : ARGUMENTS[name],

@@ -3,7 +3,7 @@ import { toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import type { Command, CommandOption } from '../command.ts'
-import { printJson } from '../output.ts'
+import { jsonOption, printJson } from '../output.ts'
 import { readCommand } from './read-command.ts'
 
 const pathOf = ([id = '', call = '']: string[]) =>
@@ -58,6 +58,7 @@ const decisionCommand = (
     reason: { type: 'string', value: 'TEXT', about: 'a comment for the task and the audit log' },
     ...more,
     ...serverOptions,
+    ...jsonOption,
   },
   async run(parsed, context) {
     const { reason, always } = parsed.options

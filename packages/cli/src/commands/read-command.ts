@@ -27,7 +27,7 @@ export function readCommand({ query = {}, pathOf, table, ...command }: ReadComma
   ])
   return {
     ...command,
-    options: { ...Object.fromEntries(options), ...serverOptions, ...(table && jsonOption) },
+    options: { ...Object.fromEntries(options), ...serverOptions, ...jsonOption },
     async run(parsed, context) {
       const parameters = Object.entries(query).map(([name, { parameter = name }]) => [
         parameter,

@@ -4,7 +4,7 @@ import { toJsonObject } from '@windlass/api-client/payload'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type ParsedArguments, UsageError } from '../command.ts'
 import { readInput } from '../input.ts'
-import { printJson } from '../output.ts'
+import { jsonOption, printJson } from '../output.ts'
 
 const againOptions = {
   input: {
@@ -19,7 +19,7 @@ export const executionRerun: Command = {
   words: 'execution rerun',
   args: ['execution_id'],
   about: 'Start an execution like another one, without waiting',
-  options: { ...againOptions, ...serverOptions },
+  options: { ...againOptions, ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const id = toExecutionId(parsed.args[0] ?? '')
     const body = toJsonObject(await againOf(parsed))
@@ -43,6 +43,7 @@ export const executionFork: Command = {
     'dry-run': { type: 'boolean', about: 'print which calls would run again, and start nothing' },
     ...againOptions,
     ...serverOptions,
+    ...jsonOption,
   },
   async run(parsed, context) {
     const id = toExecutionId(parsed.args[0] ?? '')
@@ -65,7 +66,7 @@ export const executionDiff: Command = {
   words: 'execution diff',
   args: ['execution_id', 'other_execution_id'],
   about: 'Compare the inputs, versions, calls and durations of two executions',
-  options: serverOptions,
+  options: { ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const [a, b] = [toExecutionId(parsed.args[0] ?? ''), toExecutionId(parsed.args[1] ?? '')]
     const request = { method: 'GET', path: path`/executions/${a}/diff/${b}` } as const

@@ -3,7 +3,7 @@ import { toJsonObject } from '@windlass/api-client/payload'
 import { quote } from '@windlass/runtime/json/json'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import type { Command } from '../command.ts'
-import { printJson } from '../output.ts'
+import { jsonOption, printJson } from '../output.ts'
 import { deleteCommand } from './delete-command.ts'
 import { readCommand } from './read-command.ts'
 
@@ -19,7 +19,7 @@ export const viewSave: Command = {
   words: 'view save',
   args: ['name', 'screen', 'query?'],
   about: 'Save a view, such as `failed executions state=failed`, or replace that of the name',
-  options: serverOptions,
+  options: { ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const [name = '', screen = '', query = ''] = parsed.args
     const body = toJsonObject({ screen: quote(screen), query: quote(query) })

@@ -7,6 +7,7 @@ import { parseList } from '../input.ts'
 import { jsonOption, printJson } from '../output.ts'
 import { escapeLine } from '../terminal-text.ts'
 import { deleteCommand } from './delete-command.ts'
+import { sendCommand } from './send-command.ts'
 
 function requireCount(option: string, text: string): string {
   if (/^[1-9]\d{0,8}$/.test(text)) return text
@@ -36,7 +37,7 @@ function restrictionsOf(options: ParsedArguments['options']): string {
   })
 }
 
-export const workerTokensCreate: Command = {
+export const workerTokensCreate = sendCommand({
   words: 'worker-tokens create',
   args: ['name'],
   about: 'Create a token with which workers register, and print it',
@@ -51,9 +52,8 @@ export const workerTokensCreate: Command = {
       about: 'labels that its workers may announce; * for any value; any labels without it',
     },
     'max-concurrent': { type: 'string', value: 'N', about: 'largest capacity of a worker' },
-    ...serverOptions,
   },
-  async run(parsed, context) {
+  requestOf(parsed) {
     const { days, uses } = parsed.options
     const [name = ''] = parsed.args
     toWorkerTokenName(name)
@@ -63,12 +63,10 @@ export const workerTokensCreate: Command = {
       ...(typeof uses === 'string' && { max_uses: requireCount('uses', uses) }),
       restrictions: restrictionsOf(parsed.options),
     })
-    const route = path`/admin/worker-tokens`
-    const answer = await createApiCall(parsed, context)({ method: 'POST', path: route, body })
-    context.out(`${stringOf(membersOf(answer)?.get('token'))}\n`)
-    return 0
+    return { method: 'POST', path: path`/admin/worker-tokens`, body }
   },
-}
+  print: (answer, _, { out }) => out(`${stringOf(membersOf(answer)?.get('token'))}\n`),
+})
 
 interface WorkerToken {
   name: string

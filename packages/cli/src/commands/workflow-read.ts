@@ -1,9 +1,9 @@
 import { PathSegment, path, toNamespace, toWorkflowName } from '@windlass/api-client/path'
-import { createApiCall, serverOptions } from '../api-call.ts'
-import { type Command, UsageError } from '../command.ts'
+import { UsageError } from '../command.ts'
 import { parseWorkflowRef } from '../input.ts'
 import { printMessage } from '../output.ts'
 import { readCommand } from './read-command.ts'
+import { sendCommand } from './send-command.ts'
 
 const pathOf = (workflow = ''): string => {
   const { namespace, name } = parseWorkflowRef(workflow)
@@ -39,24 +39,20 @@ export const workflowVersions = readCommand({
   table: { columns: ['version', 'name', 'id'] },
 })
 
-export const workflowDelete: Command = {
+export const workflowDelete = sendCommand({
   words: 'workflow delete',
   args: ['workflow'],
   about: 'Delete a version of a workflow, or with --all every version',
   options: {
     version: { type: 'string', value: 'N', about: 'delete this version' },
     all: { type: 'boolean', about: 'delete all versions' },
-    ...serverOptions,
   },
-  async run(parsed, context) {
-    const { version, all } = parsed.options
-    const target = pathOf(parsed.args[0])
+  requestOf({ args: [workflow], options: { version, all } }) {
+    const target = pathOf(workflow)
     if ((version === undefined) === (all === undefined))
       throw new UsageError('name either --version N or --all')
     if (version !== undefined) toVersion(String(version))
-    const query = { version: version?.toString() }
-    const request = { method: 'DELETE', path: target, query } as const
-    printMessage(context, await createApiCall(parsed, context)(request))
-    return 0
+    return { method: 'DELETE', path: target, query: { version: version?.toString() } }
   },
-}
+  print: (answer, _, context) => printMessage(context, answer),
+})

@@ -56,7 +56,7 @@ export const workflowDiff: Command = {
   words: 'workflow diff',
   args: ['workflow', 'a', 'b'],
   about: 'Show the differences between two versions of a workflow',
-  options: serverOptions,
+  options: { ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const [workflow = '', a = '', b = ''] = parsed.args
     const ref = parseWorkflowRef(workflow)
@@ -100,6 +100,7 @@ export const workflowRun: Command = {
     ...keyOption,
     ...detailedOption,
     ...serverOptions,
+    ...jsonOption,
   },
   async run(parsed, context) {
     const { async: isAsync, version, priority, detailed } = parsed.options
@@ -128,7 +129,7 @@ export const workflowStatus: Command = {
   words: 'workflow status',
   args: ['workflow', 'execution_id'],
   about: 'Show an execution of a workflow',
-  options: { ...detailedOption, ...serverOptions },
+  options: { ...detailedOption, ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const [workflow = '', execution = ''] = parsed.args
     const ref = parseWorkflowRef(workflow)
