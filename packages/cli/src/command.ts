@@ -5,6 +5,8 @@ export interface CommandContext {
   env: NodeJS.ProcessEnv
   out: (text: string) => void
   err: (text: string) => void
+  /** True if the output is a terminal; false if it is a file or a pipe. */
+  isTerminal?: boolean
   /** Time for which a request that failed is repeated, where that is safe. */
   retryForMs: number
   /** The URL of the system that runs from this clone, if one does. */

@@ -74,6 +74,7 @@ import {
 import { secretUses } from './commands/secret-uses.ts'
 import { serverBootstrapToken, serverStart } from './commands/server.ts'
 import { sessionList, sessionRevoke } from './commands/session.ts'
+import { executionStep } from './commands/step.ts'
 import { viewDelete, viewList, viewSave } from './commands/view.ts'
 import { workerStart } from './commands/worker.ts'
 import {
@@ -125,6 +126,7 @@ export const commands: readonly Command[] = [
   workflowDelete,
   executionList,
   executionShow,
+  executionStep,
   executionFollow,
   executionExplain,
   executionTimeline,

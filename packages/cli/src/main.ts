@@ -17,6 +17,7 @@ process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   findRunningServer,
   retryForMs: RETRY_FOR_MS,
+  isTerminal: process.stdout.isTTY === true,
   out: createWriter(process.stdout),
   err: createWriter(process.stderr),
 })

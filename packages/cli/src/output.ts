@@ -12,6 +12,11 @@ export function printJson({ out }: CommandContext, json: string): void {
   out(`${json}\n`)
 }
 
+/** Prints a stored JSON text byte for byte; only a terminal gets a line break after it. */
+export function printStored({ out, isTerminal }: CommandContext, json: string): void {
+  out(isTerminal ? `${json}\n` : json)
+}
+
 /** Prints the message of an answer. */
 export function printMessage({ out }: CommandContext, json: string): void {
   out(`${escapeControls(stringOf(membersOf(json)?.get('message')) ?? '')}\n`)

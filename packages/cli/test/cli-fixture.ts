@@ -11,10 +11,16 @@ interface FixtureOptions {
   running?: (apiUrl: string) => string | undefined
   /** Time for which failed requests are repeated; 0 by default. */
   retryForMs?: number
+  isTerminal?: boolean
 }
 
 /** The command line in front of a fake API. */
-export async function cliFixture({ env, running, retryForMs = 0 }: FixtureOptions = {}) {
+export async function cliFixture({
+  env,
+  running,
+  retryForMs = 0,
+  isTerminal = false,
+}: FixtureOptions = {}) {
   const api = await fakeApi()
   const configured = running ? {} : { SVC_WORKERS__SERVER_URL: api.url }
   const windlass = async (...argv: string[]) => {
@@ -22,6 +28,7 @@ export async function cliFixture({ env, running, retryForMs = 0 }: FixtureOption
     const status = await runCommandLine(argv, {
       env: { SVC_CONFIG: '/dev/null', ...configured, ...env },
       retryForMs,
+      isTerminal,
       findRunningServer: async () => running?.(api.url),
       out: (text) => {
         output.out += text

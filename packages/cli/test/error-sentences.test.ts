@@ -36,6 +36,7 @@ const calling = commands.filter(
 /** Options without which a command does nothing. */
 const OPTIONS: Record<string, string[]> = {
   'workflow delete': ['--all'],
+  'execution step': ['--output'],
   'principal update': ['--display-name', 'x'],
   'role update': ['--add', 'x:y'],
   'role simulate': ['--delete'],

@@ -2,10 +2,11 @@ import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-
 import { getMembers } from '@windlass/api-client/payload'
 import { stringOf } from '@windlass/runtime/json/json'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
-import type { Command } from '../command.ts'
+import { type Command, UsageError } from '../command.ts'
 import { filterOptions, filtersOf, pageOf, pageOptions } from '../execution-filters.ts'
 import { readInput } from '../input.ts'
-import { exitStatusOf, jsonOption, printJson, printRows } from '../output.ts'
+import { exitStatusOf, jsonOption, printJson, printRows, printStored } from '../output.ts'
+import { PAYLOAD_MS, payloadOf, payloadOptions } from '../payload-options.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
 
 /** Longer than the time in which a worker must stop a cancelled execution. */
@@ -44,19 +45,26 @@ export const executionList: Command = {
 export const executionShow: Command = {
   words: 'execution show',
   args: ['execution_id'],
-  about: 'Show an execution',
+  about: 'Show an execution, or exactly one of its payloads',
   options: {
     detailed: { type: 'boolean', about: 'print the full context with all events' },
+    ...payloadOptions,
     ...serverOptions,
+    ...jsonOption,
   },
   async run(parsed, context) {
-    const query = { detailed: parsed.options.detailed ? 'true' : undefined }
     const id = toExecutionId(parsed.args[0] ?? '')
-    const answer = await createApiCall(
-      parsed,
-      context,
-    )({ method: 'GET', path: path`/executions/${id}`, query })
-    printJson(context, answer)
+    const call = createApiCall(parsed, context)
+    const { detailed } = parsed.options
+    const payload = payloadOf(parsed)
+    if (payload !== undefined) {
+      if (detailed) throw new UsageError(`name either --detailed or --${payload}`)
+      const request = { method: 'GET', path: `${path`/executions/${id}`}/${payload}` } as const
+      printStored(context, await call({ ...request, timeoutMs: PAYLOAD_MS }))
+      return 0
+    }
+    const query = { detailed: detailed ? 'true' : undefined }
+    printJson(context, await call({ method: 'GET', path: path`/executions/${id}`, query }))
     return 0
   },
 }
@@ -68,6 +76,7 @@ export const executionCancel: Command = {
   options: {
     wait: { type: 'boolean', about: 'wait until it is terminal' },
     ...serverOptions,
+    ...jsonOption,
   },
   async run(parsed, context) {
     const call = createApiCall(parsed, context)
@@ -91,6 +100,7 @@ export const executionResume: Command = {
   options: {
     async: { type: 'boolean', about: 'do not wait for the result' },
     ...serverOptions,
+    ...jsonOption,
   },
   async run(parsed, context) {
     const call = createApiCall(parsed, context)
