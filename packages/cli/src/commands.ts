@@ -64,6 +64,7 @@ import {
   scheduleResume,
   scheduleShow,
 } from './commands/schedule.ts'
+import { scheduleUpdate } from './commands/schedule-update.ts'
 import {
   secretDelete,
   secretGet,
@@ -153,6 +154,7 @@ export const commands: readonly Command[] = [
   scheduleNext,
   scheduleForecast,
   scheduleHistory,
+  scheduleUpdate,
   schedulePause,
   scheduleResume,
   scheduleDelete,

@@ -40,6 +40,7 @@ const OPTIONS: Record<string, string[]> = {
   'principal update': ['--display-name', 'x'],
   'role update': ['--add', 'x:y'],
   'role simulate': ['--delete'],
+  'schedule update': ['--overlap', 'skip'],
 }
 
 async function argumentsOf(words: string, names: readonly string[]): Promise<string[]> {

@@ -36,3 +36,32 @@ test('schedule commands in turn: create, list, next, forecast, history, pause an
   expect((await windlass('schedule', 'delete', 'nightly')).out).toContain('success')
   expect((await windlass('schedule', 'show', 'a/b')).status).not.toBe(0)
 })
+
+test('schedule update: sends what the options name, unchanged', async () => {
+  const { api, windlass } = await cliFixture()
+  api.answers.set('PUT /schedules/nightly', { body: '{"name":"nightly"}' })
+  const update = (...options: string[]) => windlass('schedule', 'update', 'nightly', ...options)
+  const config = '{"type":"interval","interval_seconds":1.0}'
+  const input = '{"n": 9007199254740993}'
+  const rest = ['--overlap', 'queue', '--run-as', 'ci', '--description', 'a "b"']
+  expect(await update('--config', config, '--input', input, ...rest)).toEqual({
+    ...{ status: 0, out: '{"name":"nightly"}\n', err: '' },
+  })
+  expect(api.seen[0]?.body).toBe(
+    `{"schedule_config":${config},"input_data":${input},"overlap":"queue","run_as_service_account":"ci","description":"a \\"b\\""}`,
+  )
+  await update('--description', '')
+  expect(api.seen[1]?.body).toBe('{"description":""}')
+})
+
+test('schedule update that names no change, or one that the server ignores: exit status 2', async () => {
+  const { api, windlass } = await cliFixture()
+  for (const options of [
+    [],
+    ['--input', 'null'],
+    ['--config', 'every day'],
+    ['--config', '-', '--input', '-'],
+  ])
+    expect((await windlass('schedule', 'update', 'nightly', ...options)).status).toBe(2)
+  expect(api.seen).toEqual([])
+})

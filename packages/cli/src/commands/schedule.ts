@@ -5,6 +5,7 @@ import { createApiCall, serverOptions } from '../api-call.ts'
 import type { Command, ParsedArguments } from '../command.ts'
 import { readInput, readText } from '../input.ts'
 import { jsonOption, printJson, printRows } from '../output.ts'
+import { scheduleMembers, scheduleOptions } from './schedule-update.ts'
 
 const scheduleRefOf = ({ args }: ParsedArguments) => toScheduleRef(args[0] ?? '')
 
@@ -12,25 +13,15 @@ export const scheduleCreate: Command = {
   words: 'schedule create',
   args: ['name', 'workflow', 'config', 'input?'],
   about: 'Create a schedule; CONFIG is the JSON of its schedule_config, or @file',
-  options: {
-    overlap: {
-      type: 'string',
-      value: 'POLICY',
-      about: 'while an earlier execution runs: allow, skip, queue or cancel_previous',
-    },
-    'run-as': { type: 'string', value: 'ACCOUNT', about: 'the service account it runs as' },
-    ...serverOptions,
-  },
+  options: { ...scheduleOptions, ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const [name = '', workflow = '', config = '', input] = parsed.args
-    const { overlap, 'run-as': account } = parsed.options
     const body = toJsonObject({
       name: quote(name),
       workflow_name: quote(workflow),
       schedule_config: toScheduleConfig(await readText(config)),
       input_data: input === undefined ? undefined : await readInput(input),
-      overlap: overlap === undefined ? undefined : quote(String(overlap)),
-      run_as_service_account: account === undefined ? undefined : quote(String(account)),
+      ...scheduleMembers(parsed),
     })
     const answer = await createApiCall(
       parsed,
@@ -165,7 +156,7 @@ const createActionCommand = (
   words: `schedule ${verb}`,
   args: ['schedule'],
   about,
-  options: serverOptions,
+  options: { ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const schedule = path`/schedules/${scheduleRefOf(parsed)}`
     const at = method === 'POST' ? `${schedule}/${verb}` : schedule
