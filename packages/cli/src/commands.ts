@@ -6,6 +6,7 @@ import { auditList, auditVerify } from './commands/audit.ts'
 import { auditExport, auditPrune } from './commands/audit-export.ts'
 import { authCheck, authTestToken } from './commands/auth.ts'
 import { executionBulk, executionBulkProgress } from './commands/bulk.ts'
+import { completionCommand } from './commands/completion.ts'
 import { configDelete, configGet, configList, configSet } from './commands/config.ts'
 import { configCheck } from './commands/config-check.ts'
 import { configUses, workflowConfigs } from './commands/config-uses.ts'
@@ -202,4 +203,5 @@ export const commands: readonly Command[] = [
   archiveRestore,
   archiveShow,
   mcp,
+  completionCommand(() => commands),
 ]

@@ -26,6 +26,7 @@ const ARGUMENTS: Record<string, string> = {
   new_name: 'more',
   session_id: 'x'.repeat(43),
   'permissions?': 'admin:*',
+  shell: 'bash',
   checkpoint: `1:${'0'.repeat(64)}`,
 }
 
@@ -98,7 +99,7 @@ test.each(calling.map((command) => [command.words, command] as const))(
 
 test.each(
   commands
-    .filter(({ isPassThrough }) => !isPassThrough)
+    .filter(({ isPassThrough, words }) => !isPassThrough && words !== 'completion')
     .map(({ words, args }) => [words, args] as const),
 )('%s with a mistake in the configuration: one line, no stack', async (words, args) => {
   const { windlass } = await cliFixture({ env: { SVC_SERVER__PORT: 'http' } })
