@@ -3,7 +3,8 @@ import { findNewAuthority, runTrusting } from './authority.ts'
 import { type Command, type CommandContext, parseArguments, UsageError } from './command.ts'
 import { commands } from './commands.ts'
 import { formatHelp, formatOverview } from './help.ts'
-import { escapeControls } from './terminal-text.ts'
+import { suggest } from './nearest-name.ts'
+import { escapeControls, escapeLine } from './terminal-text.ts'
 import { readVersion } from './version.ts'
 
 const SUCCEEDED = 0
@@ -41,14 +42,25 @@ function printAndSucceed({ out }: CommandContext, text: string): number {
   return SUCCEEDED
 }
 
+const wordsAt = (listed: readonly Command[], at: number) =>
+  listed.map(({ words }) => words.split(' ')[at] ?? '')
+
 /** A known first word alone lists its commands. */
 function reportUnknownCommand(argv: string[], { out, err }: CommandContext): number {
-  const group = commands.filter(({ words }) => words.startsWith(`${argv[0]} `))
-  if (group.length > 0 && (argv[1] === undefined || argv[1] === '--help' || argv[1] === '-h')) {
-    out(formatOverview(group))
+  const members = commands.filter(({ words }) => words.startsWith(`${argv[0]} `))
+  if (members.length > 0 && (argv[1] === undefined || argv[1] === '--help' || argv[1] === '-h')) {
+    out(formatOverview(members))
     return argv[1] === undefined ? MISUSED : SUCCEEDED
   }
-  err(`windlass: unknown command '${argv.slice(0, 2).join(' ')}'; see windlass --help\n`)
+  const [first = '', second = ''] = argv
+  const isGroup = members.length > 0
+  const group = isGroup ? `${first} ` : ''
+  const near = isGroup
+    ? suggest(second, wordsAt(members, 1), group)
+    : suggest(first, wordsAt(commands, 0))
+  const typed = argv.slice(0, 2).join(' ')
+  const sentence = `unknown command '${typed}'${near}; see windlass ${group}--help`
+  err(`windlass: ${escapeLine(sentence)}\n`)
   return MISUSED
 }
 

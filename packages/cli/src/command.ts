@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { suggest } from './nearest-name.ts'
 
 /** The process that a command runs in. */
 export interface CommandContext {
@@ -59,12 +60,25 @@ export function parseArguments(command: Command, rest: string[]): ParsedArgument
     const { values, positionals } = parseArgs({ args: rest, options, allowPositionals: true })
     const needed = command.args.filter((name) => !name.endsWith('?')).length
     if (positionals.length < needed)
-      throw new UsageError(`missing ${command.args[positionals.length]}`)
+      throw new UsageError(`missing ${command.args[positionals.length]?.toUpperCase()}`)
     const extra = positionals[command.args.length]
     if (extra !== undefined) throw new UsageError(`unexpected argument '${extra}'`)
     return { args: positionals, options: values as ParsedArguments['options'] }
   } catch (error) {
     if (!(error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS')) throw error
-    throw new UsageError((error as Error).message)
+    throw new UsageError(describeMistake(error as NodeJS.ErrnoException, Object.keys(options)))
   }
+}
+
+/** The message of Node names the option in quotes, with a placeholder if it takes a value. */
+function describeMistake({ code, message }: NodeJS.ErrnoException, names: string[]): string {
+  const [, option = ''] = /'(-[^ ']*)/.exec(message) ?? []
+  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+    return `unknown option '${option}'${suggest(
+      option,
+      names.map((name) => `--${name}`),
+    )}`
+  if (message.includes('does not take')) return `${option} takes no value`
+  const hyphen = `; one that begins with a hyphen is written ${option}=-…`
+  return `${option} needs a value${message.includes('ambiguous') ? hyphen : ''}`
 }

@@ -165,14 +165,25 @@ test('SVC_AUTH_TOKEN: sent as bearer token', async () => {
 })
 
 test.each([
-  [['workflow', 'run'], 'missing workflow'],
+  [['workflow', 'run'], 'missing WORKFLOW'],
   [['workflow', 'run', 'a/b/c'], "'a/b/c' is not a workflow reference"],
   [['workflow', 'run', '../x'], 'Invalid workflow namespace'],
   [['workflow', 'run', 'x', '--version', '0'], '--version must be'],
   [['workflow', 'run', 'x', '--priority', '10'], '--priority must be a whole number from 0 to 9'],
   [['workflow', 'diff', 'x', '1', 'b'], 'a version must be a whole number from 1'],
   [['workflow', 'list', 'extra'], "unexpected argument 'extra'"],
-  [['workflow', 'list', '--colour'], "Unknown option '--colour'"],
+  [['workflow', 'list', '--colour'], "unknown option '--colour'; see"],
+  [['principal', 'create', 'ci', '--role=x'], "unknown option '--role'; did you mean '--roles'?"],
+  [['prncipal', 'list'], "unknown command 'prncipal list'; did you mean 'principal'?"],
+  [['exection'], "unknown command 'exection'; did you mean 'execution'?"],
+  [['execution', 'sohw', 'x'], "did you mean 'execution show'?; see windlass execution --help"],
+  [['execution', 'a\u001b\n'], "unknown command 'execution a\\u001b\\u000a'; see"],
+  [['key', 'create', 'ci', 'k', '--days'], '--days needs a value; see'],
+  [
+    ['key', 'create', 'ci', 'k', '--days', '-1'],
+    '--days needs a value; one that begins with a hyphen is written --days=-…; see',
+  ],
+  [['me', '--json=x'], '--json takes no value; see'],
   [['execution', 'show', '..'], 'Invalid execution id'],
   [['secret', 'get', 'a/b'], 'Invalid secret name'],
   [['secret', 'set', '..', 'x'], 'Invalid secret name'],

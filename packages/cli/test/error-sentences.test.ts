@@ -44,6 +44,15 @@ const OPTIONS: Record<string, string[]> = {
   'schedule update': ['--overlap', 'skip'],
 }
 
+/** Options that replace the answer of the server, and commands without one answer. */
+const WITHOUT_JSON = [
+  'secret set',
+  'config set',
+  'secrets rotate-key',
+  'audit verify',
+  'audit export',
+]
+
 async function argumentsOf(words: string, names: readonly string[]): Promise<string[]> {
   if (words === 'auth test-token') return [`@${await writeSource('wk_1.x')}`]
   if (words === 'audit export') return [`${await writeSource('')}.ndjson`]
@@ -118,5 +127,16 @@ test('a server URL that is none: says so', async () => {
     expect(err).toBe(
       `windlass: '${url}' is not the URL of a server; use http://HOST:PORT or https://HOST; see windlass workflow list --help\n`,
     )
+  }
+})
+
+test('every command that calls the server: has --json, --server-url, --ca-file and arguments in its help', async () => {
+  const { windlass } = await cliFixture()
+  for (const { words, args, options } of calling) {
+    if (!WITHOUT_JSON.includes(words)) expect(options?.json?.about, words).toContain('answer')
+    expect(options?.['ca-file'], words).toBeDefined()
+    const { status, out } = await windlass(...words.split(' '), '--help')
+    expect(status).toBe(0)
+    for (const name of args) expect(out).toContain(name.replace(/\?$/, '').toUpperCase())
   }
 })
