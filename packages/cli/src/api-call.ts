@@ -41,10 +41,9 @@ interface ApiConnection {
 
 /** The client of one command; it is created at the first request. */
 function createConnector(parsed: ParsedArguments, context: CommandContext) {
-  const token = callerToken(context.env)
-  const authorization = token === undefined ? undefined : `Bearer ${token}`
   const { signal } = new AbortController() // a signal to the process ends the call
   const connect = async (): Promise<ApiConnection> => {
+    const authorization = authorizationOf(context.env)
     const url = await findServerUrl(parsed, context)
     const client = createApiClient(url, { retryForMs: context.retryForMs })
     return { url, client, caller: { authorization, signal } }
@@ -54,6 +53,16 @@ function createConnector(parsed: ParsedArguments, context: CommandContext) {
     found ??= connect()
     return found
   }
+}
+
+/** An error of the platform about a header would quote the token. */
+function authorizationOf(env: NodeJS.ProcessEnv): string | undefined {
+  const token = callerToken(env)
+  if (token === undefined) return undefined
+  if (/^[!-~]+$/.test(token)) return `Bearer ${token}`
+  throw new Failure(
+    'SVC_AUTH_TOKEN has a character that tokens do not have; set it to the key or token alone',
+  )
 }
 
 /**

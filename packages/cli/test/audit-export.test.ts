@@ -159,3 +159,17 @@ test.each([
   const { windlass } = await cliFixture()
   expect((await windlass('audit', 'export', ...args)).status).toBe(2)
 })
+
+test('credentials of the receiver that cannot be sent: refused without their text', async () => {
+  const env = { WINDLASS_AUDIT_AUTHORIZATION: 'Bearer canary\nx' }
+  const { api, windlass } = await cliFixture({ env })
+  const run = (url: string) => windlass('audit', 'export', '--url', url, '--checkpoint', '/nowhere')
+  const withPassword = await run('http://user:canary@127.0.0.1:9/')
+  expect(withPassword.status).toBe(2)
+  expect(withPassword.err).toContain('set WINDLASS_AUDIT_AUTHORIZATION instead')
+  const withBreak = await run('http://127.0.0.1:9/')
+  expect(withBreak.status).toBe(1)
+  expect(withBreak.err).toContain('has a character that no header can have')
+  expect(withPassword.err + withBreak.err).not.toContain('canary')
+  expect(api.seen).toEqual([])
+})

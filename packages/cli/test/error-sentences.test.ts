@@ -119,6 +119,29 @@ test.each(
   )
 })
 
+test.each(['wk_canary\nx', 'wk_canary’', 'Bearer wk_canary'])(
+  'a token that no header can hold, %j: named without its text, nothing is sent',
+  async (token) => {
+    const { api, windlass } = await cliFixture({ env: { SVC_AUTH_TOKEN: token } })
+    const { status, err } = await windlass('workflow', 'list')
+    expect(status).toBe(1)
+    expect(err).toBe(
+      'windlass: SVC_AUTH_TOKEN has a character that tokens do not have; set it to the key or token alone\n',
+    )
+    expect(api.seen).toEqual([])
+  },
+)
+
+test('a server URL with a password: refused without its text', async () => {
+  const { windlass } = await cliFixture()
+  const url = 'http://user:canary@127.0.0.1:1'
+  expect(await windlass('workflow', 'list', '--server-url', url)).toEqual({
+    status: 2,
+    out: '',
+    err: 'windlass: the URL of the server must not contain a user name or password; set SVC_AUTH_TOKEN instead; see windlass workflow list --help\n',
+  })
+})
+
 test('a server URL that is none: says so', async () => {
   const { windlass } = await cliFixture()
   for (const url of ['nonsense', 'ftp://x', '']) {

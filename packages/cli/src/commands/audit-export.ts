@@ -8,8 +8,11 @@ import { type AuditSink, openFileSink, openHttpSink } from '../audit-sink.ts'
 import { type Command, Failure, type ParsedArguments, UsageError } from '../command.ts'
 import { execProgram } from '../exec-program.ts'
 import { projectFile, toDatabaseEnv } from '../project.ts'
+import { requireNoPassword } from '../server-url.ts'
 
 const POLL_MS = 5_000
+/** The header `Authorization` of the deliveries. */
+const VARIABLE = 'WINDLASS_AUDIT_AUTHORIZATION'
 /** The log was changed; status 1 means that it could not be read or delivered. */
 const BROKEN = 3
 
@@ -56,7 +59,11 @@ function openSink({ args, options }: ParsedArguments, env: NodeJS.ProcessEnv): P
     throw new UsageError('name either a file, or --url and --checkpoint')
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new UsageError(`'${url}' is not an http or https URL`)
-  return openHttpSink({ url, checkpointFile, authorization: env.WINDLASS_AUDIT_AUTHORIZATION })
+  requireNoPassword(url, 'the receiver', VARIABLE)
+  const authorization = env[VARIABLE]?.trim()
+  if (authorization !== undefined && /[^ -~]/.test(authorization))
+    throw new Failure(`${VARIABLE} has a character that no header can have; set it again`)
+  return openHttpSink({ url, checkpointFile, authorization })
 }
 
 /**
