@@ -16,6 +16,8 @@ export async function runCommandLine(argv: string[], context: CommandContext): P
   const [first] = argv
   if (first === '--version' || first === '-V')
     return printAndSucceed(context, `windlass ${readVersion()}\n`)
+  if (first === 'help' && argv.length > 1)
+    return runCommandLine([...argv.slice(1), '--help'], context)
   if (first === undefined || first === '--help' || first === '-h' || first === 'help')
     return printAndSucceed(context, formatOverview(commands))
 

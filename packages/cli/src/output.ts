@@ -1,3 +1,4 @@
+import { getElements } from '@windlass/api-client/payload'
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { CommandContext, CommandOption, ParsedArguments } from './command.ts'
 import { formatColumns } from './help.ts'
@@ -29,7 +30,7 @@ export function printRows(
   parsed: ParsedArguments,
   context: CommandContext,
 ): void {
-  const rows = (elementsOf(json) ?? []).map((row) => {
+  const rows = getElements(json).map((row) => {
     const members = membersOf(row)
     return names.map((name) => formatCell(members?.get(name)))
   })

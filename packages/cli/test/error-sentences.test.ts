@@ -142,6 +142,14 @@ test('a server URL with a password: refused without its text', async () => {
   })
 })
 
+test('an answer that is not the list that the API promises: an error, not an empty list', async () => {
+  const { api, windlass } = await cliFixture()
+  api.answers.set('GET /workflows', { body: '{}' })
+  expect(await windlass('workflow', 'list')).toMatchObject({
+    ...{ status: 1, out: '', err: "windlass: the server's answer is not a list\n" },
+  })
+})
+
 test('a server URL that is none: says so', async () => {
   const { windlass } = await cliFixture()
   for (const url of ['nonsense', 'ftp://x', '']) {

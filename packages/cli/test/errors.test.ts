@@ -65,3 +65,10 @@ test('a file that cannot be read: named with the reason', async () => {
     err: expect.stringContaining('cannot read /nonexistent.py'),
   })
 })
+
+test('help of a command or a group: the same as its --help', async () => {
+  const { windlass } = await cliFixture()
+  for (const words of [['workflow', 'run'], ['workflow']])
+    expect(await windlass('help', ...words)).toEqual(await windlass(...words, '--help'))
+  expect((await windlass('help', 'fly')).status).toBe(2)
+})

@@ -72,6 +72,17 @@ test('a full disk under the output: one sentence, exit status 1', async () => {
   expect(err).toMatch(/^windlass: cannot write the output: ENOSPC[^\n]*\n$/)
 })
 
+test('SIGINT while the server does not answer: the command ends by it', async () => {
+  const api = await fakeApi()
+  api.answers.set('GET /me', 'silence')
+  const child = start(['me', '--server-url', api.url])
+  const exited = once(child, 'exit')
+  await expect.poll(() => api.seen.length).toBe(1)
+  child.kill('SIGINT')
+  const [status, signal] = await exited
+  expect(signal === 'SIGINT' ? 130 : status).toBe(130)
+})
+
 test('server rpc-keys: one file of keys for each service, readable by its owner only', async () => {
   const dir = join(await folder(), 'keys')
   const write = async (env: Record<string, string> = {}) => {
