@@ -1,11 +1,15 @@
+import { spawn } from 'node:child_process'
 import { request } from 'node:https'
 import { text } from 'node:stream/consumers'
+import { fileURLToPath } from 'node:url'
 import { createAuthority } from '@windlass/testkit/certificates'
 import { startSystem } from '@windlass/testkit/system'
 import { expect, test } from 'vitest'
 import { example } from '../e2e/api.ts'
 
-test('public port with TLS and client certificates: a Python worker connects and runs', {
+const WINDLASS = fileURLToPath(new URL('../../packages/cli/bin/windlass.mjs', import.meta.url))
+
+test('public port with TLS: a Python worker with a client certificate runs, the command line calls', {
   timeout: 120_000,
 }, async () => {
   const authority = await createAuthority()
@@ -47,4 +51,15 @@ test('public port with TLS and client certificates: a Python worker connects and
   await post('/workflows', form.join(''), 'multipart/form-data; boundary=x')
   const answer = await post('/workflows/default/hello_world/run/sync', '"TLS"')
   expect(JSON.parse(answer)).toMatchObject({ state: 'COMPLETED', output: 'Hello, TLS' })
+
+  const windlass = async (...options: string[]) => {
+    const argv = [WINDLASS, 'workflow', 'run', 'hello_world', '"CLI"', ...url, ...options]
+    const env = { ...process.env, SVC_CONFIG: '/dev/null' }
+    const child = spawn(process.execPath, argv, { env })
+    return Promise.all([text(child.stdout), text(child.stderr)])
+  }
+  const [out] = await windlass(...trust)
+  expect(JSON.parse(out)).toMatchObject({ state: 'COMPLETED', output: 'Hello, CLI' })
+  const [nothing, err] = await windlass()
+  expect([nothing, err]).toEqual(['', expect.stringContaining('has a certificate')])
 })
