@@ -66,3 +66,21 @@ test('execution step: the value of the last entry of the call, found over severa
   })
   expect((await step('none')).err).toContain("has no call 'none' with an output")
 })
+
+test.each([
+  [`{"storage_type":"inline","reference_id":"r","metadata":{"value":${EXACT}}}`, EXACT],
+  ['{"storage_type":"local_file","reference_id":"r"}', undefined],
+  ['{"storage_type":"inline","reference_id":"r"}', undefined],
+  ['[1.0]', undefined],
+])(
+  'execution step of a result stored as %s: its value, or the stored text',
+  async (stored, value) => {
+    const { api, windlass } = await cliFixture()
+    const entry = { seq: 1, source_id: 'a', name: 'a' }
+    api.answers.set(`${LOG}TASK_FAILED&payloads=omit&limit=1000&after=0`, pageOf([entry]))
+    api.answers.set(`GET /executions/${ID}/log?after=0&limit=1&payloads=full`, {
+      body: `{"entries":[{"seq":1,"value":${stored}}]}`,
+    })
+    expect((await windlass('execution', 'step', ID, 'a', '--error')).out).toBe(value ?? stored)
+  },
+)

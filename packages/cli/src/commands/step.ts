@@ -25,7 +25,7 @@ export const executionStep: Command = {
   words: 'execution step',
   args: ['execution_id', 'task_call_id'],
   about:
-    'Print exactly one payload of a call of a task, which is named by its source_id in execution log, or by its task if it was called once',
+    'Print exactly one payload of a call of a task, which is named by its source_id in execution log, or by its task if it was called once; of a large input the log has only size and hash',
   options: { ...payloadOptions, ...serverOptions, ...jsonOption },
   async run(parsed, context) {
     const [id = '', name = ''] = parsed.args
@@ -38,9 +38,17 @@ export const executionStep: Command = {
     const query = { after: String(seq - 1), limit: '1', payloads: 'full' }
     const page = await call({ method: 'GET', path: log, query, timeoutMs: PAYLOAD_MS })
     const [entry = '{}'] = getElements(getMembers(page, ['entries']).entries ?? '')
-    printStored(context, getMembers(entry, ['value']).value ?? '')
+    printStored(context, unwrap(getMembers(entry, ['value']).value ?? ''))
     return 0
   },
+}
+
+/** The value of a result that a worker stored in the log; a reference to another storage stays as it is. */
+function unwrap(stored: string): string {
+  const members = membersOf(stored)
+  const isInline = stringOf(members?.get('storage_type')) === 'inline'
+  const value = isInline ? membersOf(members?.get('metadata') ?? '')?.get('value') : undefined
+  return value ?? stored
 }
 
 /** Reads all entries of a type, without their values. */
