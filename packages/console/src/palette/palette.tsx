@@ -7,6 +7,7 @@ import { navigate } from '../location/location.ts'
 import { chooseTheme, THEMES } from '../shell/theme.ts'
 import { ModalDialog } from '../ui/modal-dialog.tsx'
 import { entriesFor, type PaletteEntry } from './palette-entries.ts'
+import { isPaletteKey } from './palette-key.ts'
 
 const LIST = 'palette-list'
 const optionId = (index: number) => `palette-${index}`
@@ -38,6 +39,7 @@ export function Palette({ onClose, onKeys }: Props) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) setChosen((at + step + entries.length) % entries.length)
     else if (event.key === 'Enter') open(entries[at])
+    else if (isPaletteKey(event)) onClose()
     else return
     event.preventDefault()
   }

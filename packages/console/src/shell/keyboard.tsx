@@ -2,6 +2,7 @@ import { Fragment, type FunctionComponent } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { navigate } from '../location/location.ts'
 import { SCREEN_KEYS } from '../palette/keys.ts'
+import { isPaletteKey } from '../palette/palette-key.ts'
 import { hasSingleKeys } from '../palette/single-keys.ts'
 import { loadAgain } from './load-again.ts'
 
@@ -49,12 +50,11 @@ export function Keyboard() {
   )
 }
 
-/** True where a key is text. */
+/** True where a key is text. A dialog that was closed may keep the focus until it is removed. */
 const isTyping = (target: EventTarget | null) =>
-  target instanceof Element && target.closest('input, textarea, select, dialog') !== null
-
-const isPaletteKey = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent) =>
-  key.toLowerCase() === 'k' && (ctrlKey || metaKey) && !altKey
+  target instanceof Element &&
+  target.closest('dialog:not([open])') === null &&
+  target.closest('input, textarea, select, dialog') !== null
 
 /** True for a key alone, outside of texts, where keys alone are not turned off. */
 const isSingleKey = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent) =>

@@ -22,11 +22,16 @@ export function ModalDialog({ label, onClose, children, ...rest }: Props) {
       ref={dialog}
       aria-label={label}
       class={rest.class}
-      onClose={onClose}
+      onClose={(event) => {
+        // Removal closes it too, and this event follows: another dialog may be open by then.
+        if (event.currentTarget.isConnected) onClose()
+      }}
       onClick={(event) => {
         if (event.target === event.currentTarget) event.currentTarget.close()
       }}
-      onKeyDown={(event) => event.stopPropagation()}
+      onKeyDown={(event) => {
+        if (event.currentTarget.open) event.stopPropagation()
+      }}
     >
       {children}
     </dialog>
