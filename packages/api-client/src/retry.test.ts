@@ -68,15 +68,19 @@ test('a lost connection: a start with a key is sent again with the same key', as
   expect(new Set(seen)).toEqual(new Set(['k']))
 })
 
-test('Retry-After beyond the budget, or no budget: fails at once', async () => {
+test('Retry-After beyond the budget of the client or of the call, or no budget: fails at once', async () => {
   const late = await failOnce(503, '60')
   const client = createApiClient(late.url, { retryForMs: 20_000 })
   await expect(client.call(POST, caller())).rejects.toMatchObject({ retryAfterMs: 60_000 })
+  const own = await failOnce(503, '60')
+  const patient = createApiClient(own.url, { retryForMs: 120_000 })
+  const call = patient.call({ ...POST, retryForMs: 20_000 }, caller())
+  await expect(call).rejects.toMatchObject({ status: 503 })
   const single = await failOnce(503)
   await expect(createApiClient(single.url).call(POST, caller())).rejects.toMatchObject({
     status: 503,
   })
-  expect([late.seen.length, single.seen.length]).toEqual([1, 1])
+  expect([late.seen.length, own.seen.length, single.seen.length]).toEqual([1, 1, 1])
 })
 
 test('Retry-After within the budget: sent again after it', async () => {

@@ -18,49 +18,23 @@ const never = new AbortController().signal
 export type Query = Record<string, string | undefined>
 
 /** Sends a request of the public API and returns the JSON text of the answer. */
-export const send = (
-  request: ApiRequest,
-  signal: AbortSignal = never,
-  headers: Record<string, string> = {},
-): Promise<string> =>
+export const send = (request: ApiRequest, signal: AbortSignal = never): Promise<string> =>
   client.call(request, {
     authorization: undefined,
-    headers: { ...HEADERS, ...headers },
+    headers: HEADERS,
     signal,
     onHeaders: learnTime,
   })
 
-const TRIES = 5
-const WAIT_MS = 500
-const MAX_WAIT_MS = 5_000
-
-/** Milliseconds until a failed request is sent again; undefined: it is not. */
-function waitAfter(error: unknown): number | undefined {
-  if (error instanceof ConnectionError) return WAIT_MS
-  // A gateway that is overloaded, or a proxy whose gateway is away or late.
-  if (!(error instanceof StatusError) || ![502, 503, 504].includes(error.status)) return undefined
-  const { retryAfterMs = WAIT_MS } = error
-  return retryAfterMs <= MAX_WAIT_MS ? retryAfterMs : undefined
-}
+/** A person waits for the answer, and may start again afterwards. */
+const RETRY_FOR_MS = 10_000
 
 /**
  * Sends a request that may reach the server twice, because the second one has no further effect: repeats it
  * while the connection breaks or the server is not ready, since the first one may or may not have arrived.
  */
-export async function sendRepeatable(
-  request: ApiRequest,
-  headers?: Record<string, string>,
-): Promise<string> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await send(request, never, headers)
-    } catch (error) {
-      const waitMs = waitAfter(error)
-      if (waitMs === undefined || tries === TRIES) throw error
-      await new Promise((done) => setTimeout(done, waitMs))
-    }
-  }
-}
+export const sendRepeatable = (request: ApiRequest): Promise<string> =>
+  send({ repeatability: 'repeatable', retryForMs: RETRY_FOR_MS, ...request })
 
 const KEY_BYTES = 16
 
@@ -74,7 +48,7 @@ function newKey(): string {
  * key, it gets a new one.
  */
 export const sendStart = (request: ApiRequest, key = ''): Promise<string> =>
-  sendRepeatable(request, { 'idempotency-key': key || newKey() })
+  sendRepeatable({ ...request, idempotencyKey: key || newKey() })
 
 /** Reads an answer without payloads; answers with payloads stay text (exact/execution.ts). */
 export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
