@@ -1,4 +1,4 @@
-import { read, send } from './server.ts'
+import { learnMaxBody, read, send } from './server.ts'
 import { type Answer, useQuery } from './use-query.ts'
 
 /** The answer of `GET /me`: the caller, its rights and the features of the server. */
@@ -15,8 +15,13 @@ export interface Me {
 
 const EVERY_MS = 60_000
 
-export const useMe = (): Answer<Me> =>
-  useQuery('me', (signal) => read<Me>('/me', {}, signal), { every: EVERY_MS })
+async function readMe(signal: AbortSignal): Promise<Me> {
+  const me = await read<Me>('/me', {}, signal)
+  learnMaxBody(me.limits.max_body_bytes)
+  return me
+}
+
+export const useMe = (): Answer<Me> => useQuery('me', readMe, { every: EVERY_MS })
 
 /** Ends the session of this browser. */
 export async function signOut(): Promise<void> {

@@ -1,6 +1,7 @@
-import { ConnectionError, StatusError } from '@windlass/api-client/errors'
+import { ArgumentError, ConnectionError, StatusError } from '@windlass/api-client/errors'
 import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
+import { count } from '../format/time.ts'
 import { learnTime } from './server-clock.ts'
 
 /** The server of this page; behind a proxy it may be below a path. */
@@ -17,14 +18,39 @@ const never = new AbortController().signal
 
 export type Query = Record<string, string | undefined>
 
+/** Bytes of the largest body that the server accepts; no limit while that is not known. */
+let maxBodyBytes = Number.POSITIVE_INFINITY
+
+export function learnMaxBody(bytes: number): void {
+  maxBodyBytes = bytes
+}
+
+/** The most bytes of a UTF-16 code unit in UTF-8. */
+const MAX_BYTES_OF_UNIT = 3
+
+/**
+ * Throws ArgumentError for a body that the server would refuse: a browser may report the refusal of a large one as
+ * a broken connection.
+ */
+function requireAccepted({ body }: ApiRequest): void {
+  if (typeof body !== 'string' || body.length * MAX_BYTES_OF_UNIT <= maxBodyBytes) return
+  const size = new TextEncoder().encode(body).length
+  if (size <= maxBodyBytes) return
+  throw new ArgumentError(
+    `Too large: the request has ${count(size)} bytes, and the server accepts at most ${count(maxBodyBytes)}. Nothing was sent.`,
+  )
+}
+
 /** Sends a request of the public API and returns the JSON text of the answer. */
-export const send = (request: ApiRequest, signal: AbortSignal = never): Promise<string> =>
-  client.call(request, {
+export async function send(request: ApiRequest, signal: AbortSignal = never): Promise<string> {
+  requireAccepted(request)
+  return client.call(request, {
     authorization: undefined,
     headers: HEADERS,
     signal,
     onHeaders: learnTime,
   })
+}
 
 /** A person waits for the answer, and may start again afterwards. */
 const RETRY_FOR_MS = 10_000

@@ -1,3 +1,4 @@
+import { ArgumentError } from '@windlass/api-client/errors'
 import { type EntryKind, type EntryRow, putEntry } from '../api/entries.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
@@ -19,7 +20,7 @@ const HOUR_S = 3_600
 function toJson(text: string, isText: boolean): string {
   if (isText) return JSON.stringify(text)
   const problem = problemOfJson(text)
-  if (problem) throw new Error(`The value is no JSON: ${problem}`)
+  if (problem) throw new ArgumentError(`The value is not valid JSON: ${problem}`)
   return text
 }
 

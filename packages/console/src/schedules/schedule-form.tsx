@@ -1,3 +1,4 @@
+import { ArgumentError } from '@windlass/api-client/errors'
 import { useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
 import type { Schedule, ScheduleDraft } from '../api/schedules.ts'
@@ -32,7 +33,7 @@ export function ScheduleForm({ title, submit, edited, refusal, save }: Props) {
   const run = async (fields: FormData) => {
     const input = fieldText(fields, 'input') || 'null'
     const problem = problemOfJson(input)
-    if (problem) throw new Error(`The input is no JSON: ${problem}`)
+    if (problem) throw new ArgumentError(`The input is not valid JSON: ${problem}`)
     const kind = kindOf(fieldText(fields, 'kind'))
     const typed = { rule: fieldText(fields, 'rule'), timezone: fieldText(fields, 'timezone') }
     const draft = { config: configOf(kind, typed, schedule?.schedule_config), input }

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { type ForkPlan, fork, planFork, seqOf } from '../api/repeats.ts'
 import { send } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -59,7 +59,7 @@ interface Props {
 function Planned({ id, after, plan, input }: Props) {
   const { isBusy, failure, act } = useAct()
   const [text, setText] = useState(input)
-  const problem = problemOfJson(text)
+  const problem = useMemo(() => problemOfJson(text), [text])
   // The same input is not sent: the server takes it from the execution, whatever its size.
   const changes = text === input ? {} : { input: text }
   const { runs_again: again } = plan

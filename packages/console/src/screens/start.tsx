@@ -1,6 +1,6 @@
 import { getMembers } from '@windlass/api-client/payload'
 import { stringOf } from '@windlass/runtime/json/json'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
 import { rerun } from '../api/repeats.ts'
 import { send, sendStart } from '../api/server.ts'
@@ -12,7 +12,7 @@ import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
 import { InputForm } from '../start/input-form.tsx'
-import { JsonInput } from '../start/json-input.tsx'
+import { isTooLongToEdit, JsonInput } from '../start/json-input.tsx'
 import { LastInputs } from '../start/last-inputs.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -82,8 +82,8 @@ function Start({ workflow, input, inputOf, from }: Props) {
   const [key, setKey] = useState('')
   const { isBusy, failure, act } = useAct()
   const refusal = useRefusal(`workflow:${namespace}:${name}:run`)
-  const problem = problemOfJson(text)
-  const fields = fieldsOf(schema)
+  const problem = useMemo(() => problemOfJson(text), [text])
+  const fields = isTooLongToEdit(text) ? undefined : fieldsOf(schema)
   const start = () =>
     act(async () => navigate(executionAddress(await run(workflow, { body: text, from, key }))))
   useRunKey(start, isBusy || problem !== undefined || refusal !== undefined)
@@ -105,7 +105,14 @@ function Start({ workflow, input, inputOf, from }: Props) {
         <KeyField value={key} onChange={setKey} />
       </div>
       <div class={fields ? 'start-columns' : undefined}>
-        {fields && <InputForm fields={fields} text={text} onChange={setText} />}
+        {fields && (
+          <InputForm
+            fields={fields}
+            text={text}
+            isUnreadable={problem !== undefined}
+            onChange={setText}
+          />
+        )}
         <JsonInput text={text} problem={problem} onChange={setText} />
       </div>
       {failure && (

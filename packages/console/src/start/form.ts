@@ -101,8 +101,11 @@ export function problemOfJson(text: string): string | undefined {
 }
 
 /** The text of a field as it is edited: a string without its quotes, else the JSON text; empty if absent. */
-export function shownOf(text: string, { name, editor }: Field): string {
-  const member = membersOf(text)?.get(name)
+export function shownOf(
+  members: ReadonlyMap<string, string> | undefined,
+  { name, editor }: Field,
+): string {
+  const member = members?.get(name)
   if (member === undefined) return ''
   return (editor === 'text' ? stringOf(member) : undefined) ?? member
 }

@@ -1,18 +1,23 @@
+import { membersOf } from '@windlass/runtime/json/json'
+import { useMemo } from 'preact/hooks'
 import { type Field, problemOfJson, shownOf, withField } from './form.ts'
 
 interface Props {
   fields: readonly Field[]
   text: string
+  /** True: the text is not JSON. */
+  isUnreadable: boolean
   onChange: (text: string) => void
 }
 
 /** Fields for the members of an input; the JSON beside it is what is sent. */
-export function InputForm({ fields, text, onChange }: Props) {
-  const isUnreadable = problemOfJson(text) !== undefined
+export function InputForm({ fields, text, isUnreadable, onChange }: Props) {
+  // A text may have megabytes: it is read once, not for each field.
+  const members = useMemo(() => (isUnreadable ? undefined : membersOf(text)), [text, isUnreadable])
   return (
     <fieldset class="card input-form" disabled={isUnreadable}>
       <legend class="visually-hidden">Members of the input</legend>
-      {isUnreadable && <p class="faint">The JSON has to be corrected first.</p>}
+      {isUnreadable && <p class="faint">Correct the JSON first.</p>}
       {fields.map((field) => (
         <label key={field.name} htmlFor={`field-${field.name}`}>
           <span>
@@ -21,7 +26,7 @@ export function InputForm({ fields, text, onChange }: Props) {
           </span>
           <Editor
             field={field}
-            value={isUnreadable ? '' : shownOf(text, field)}
+            value={shownOf(members, field)}
             onChange={(typed) => onChange(withField(text, field, typed))}
           />
           {field.description && <span class="faint">{field.description}</span>}
@@ -64,7 +69,7 @@ function Editor({ field: { name, editor, choices, isRequired }, value, onChange 
       value={value}
       onInput={({ currentTarget: input }) => {
         const accepted = isValid(input.value)
-        input.setCustomValidity(accepted ? '' : 'This is no JSON')
+        input.setCustomValidity(accepted ? '' : 'This is not valid JSON')
         if (accepted) onChange(input.value)
       }}
     />

@@ -1,4 +1,9 @@
-import { ConnectionError, RequestTimeoutError, StatusError } from '@windlass/api-client/errors'
+import {
+  ArgumentError,
+  ConnectionError,
+  RequestTimeoutError,
+  StatusError,
+} from '@windlass/api-client/errors'
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../api/use-query.ts'
 import { ago } from '../format/time.ts'
@@ -27,6 +32,7 @@ export function problemOf(error: Error): Problem {
     401: 'You are not signed in',
     403: 'You may not see this',
     404: 'Not found',
+    413: 'Too large',
     429: 'Too many requests',
     503: 'The server is not ready',
   }
@@ -35,6 +41,7 @@ export function problemOf(error: Error): Problem {
 
 /** Why an act failed, in a sentence. */
 export function refusalOf(error: Error): string {
+  if (error instanceof ArgumentError) return error.message
   const isOpen = error instanceof ConnectionError || error instanceof RequestTimeoutError
   const { title, text } = problemOf(error)
   return `${title}: ${isOpen ? 'it may have been done or not; look before you try again.' : text}`

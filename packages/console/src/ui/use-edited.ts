@@ -1,3 +1,4 @@
+import { ArgumentError } from '@windlass/api-client/errors'
 import { useState } from 'preact/hooks'
 
 /** An object that a form changes, as the form was filled with it. */
@@ -62,7 +63,7 @@ export function useEdited<T>({ stored, textOf, read, refresh }: Options<T>): Edi
     async whileSame(request) {
       if (textOf(await read()) === seen) return request()
       refresh()
-      throw new Error(
+      throw new ArgumentError(
         'Someone else has changed it since you opened it. Choose below whether to load that change or to keep yours.',
       )
     },

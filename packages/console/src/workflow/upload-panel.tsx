@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks'
+import { useMe } from '../api/me.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { send } from '../api/server.ts'
 import type { WorkflowRow } from '../api/workflows.ts'
+import { count } from '../format/time.ts'
 import { workflowAddress } from '../location/address.ts'
 import { refusalOf } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
@@ -32,6 +34,7 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
   const [stage, setStage] = useState<Stage>({ name: 'ready' })
   const [isOver, setOver] = useState(false)
   const refusal = useRefusal('workflow:default:*:register')
+  const maxBytes = useMe().data?.limits.max_workflow_upload_bytes ?? Number.POSITIVE_INFINITY
   const attempt = async (file: File, act: () => Promise<Stage>) => {
     try {
       setStage(await act())
@@ -41,6 +44,10 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
   }
   const check = (file: File | undefined) => {
     if (!file) return
+    if (file.size > maxBytes) {
+      const why = `Too large: it has ${count(file.size)} bytes, and the server accepts at most ${count(maxBytes)}. Nothing was sent.`
+      return setStage({ name: 'failed', file, why })
+    }
     setStage({ name: 'checking', file })
     void attempt(file, async () => ({
       name: 'checked',
