@@ -50,4 +50,26 @@ describe.skipIf(obstacle)(`views and sign-in${obstacle ? `: ${obstacle}` : ''}`,
     await page.getByRole('button', { name: 'Save this view' }).waitFor()
     expect(await view.count()).toBe(0)
   })
+  test('a view is saved under a name that another one has: it is replaced only after a question', async () => {
+    const saved = { screen: 'executions', query: 'state=COMPLETED' }
+    const { page, visit } = await fixture.open(fixture.auth.admin)
+    await visit('executions?state=FAILED', 'Executions')
+    await page.getByRole('button', { name: 'Save this view' }).click()
+    // Saved elsewhere after this page has read the names.
+    await fixture.auth.requestOk('PUT /me/views/mine', { body: saved })
+    const query = async () => {
+      const { views } = (await fixture.auth.requestOk('GET /me/views')) as never
+      return (views as { name: string; query: string }[]).find(({ name }) => name === 'mine')?.query
+    }
+    await page.getByLabel('Name of the view').fill('mine')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('You have a view with this name').waitFor()
+    expect(await query()).toBe(saved.query)
+    await page.getByLabel('Name of the view').fill('others')
+    await page.getByRole('button', { name: 'Save', exact: true }).waitFor()
+    await page.getByLabel('Name of the view').fill('mine')
+    await page.getByRole('button', { name: 'Replace', exact: true }).click()
+    await page.getByRole('link', { name: 'mine' }).waitFor()
+    expect(await query()).toBe('state=FAILED')
+  })
 })

@@ -23,6 +23,17 @@ export function SavedViews({ screen, query }: Props) {
   const shown = viewQuery(query)
   const current = views.find((view) => viewQuery(new URLSearchParams(view.query)) === shown)
   const change = (request: () => Promise<unknown>) => act(() => request().then(refresh))
+  const save = async (name: string, mayReplace: boolean) => {
+    let isTaken = false
+    await act(async () => {
+      // Read now: another tab may have saved one.
+      isTaken = !mayReplace && (await listViews()).some((view) => view.name === name)
+      if (isTaken) return
+      await saveView({ name, screen, query: shown })
+      refresh()
+    })
+    return isTaken
+  }
   const isSavable = data !== undefined && shown !== '' && !current
   if (views.length === 0 && !isSavable) return null
   return (
@@ -51,12 +62,7 @@ export function SavedViews({ screen, query }: Props) {
           <Icon name="close" /> Delete the view
         </button>
       )}
-      {isSavable && (
-        <SaveForm
-          isBusy={isBusy}
-          onSave={(name) => change(() => saveView({ name, screen, query: shown }))}
-        />
-      )}
+      {isSavable && <SaveForm isBusy={isBusy} onSave={save} />}
       <FailureText text={failure} />
     </div>
   )
@@ -64,36 +70,50 @@ export function SavedViews({ screen, query }: Props) {
 
 interface SaveProps {
   isBusy: boolean
-  onSave: (name: SavedView['name']) => Promise<void>
+  /** Saves the view; returns true, and saves nothing, if another one has the name and may not be replaced. */
+  onSave: (name: SavedView['name'], mayReplace: boolean) => Promise<boolean>
 }
 
 function SaveForm({ isBusy, onSave }: SaveProps) {
   const [isOpen, setOpen] = useState(false)
+  const [typed, setTyped] = useState('')
+  /** The name of another view, which was found when this one was to be saved. */
+  const [taken, setTaken] = useState<string>()
   if (!isOpen)
     return (
       <button type="button" class="quiet" onClick={() => setOpen(true)}>
         <Icon name="plus" /> Save this view
       </button>
     )
-  const submit = (event: SubmitEvent) => {
+  const name = typed.trim()
+  const isTaken = taken !== undefined && taken === name
+  const submit = async (event: SubmitEvent) => {
     event.preventDefault()
-    const form = event.currentTarget as HTMLFormElement
-    const name = String(new FormData(form).get('name') ?? '').trim()
     // The form goes with the success; after a refusal the name can be changed.
-    if (name !== '') void onSave(name)
+    if (name !== '' && (await onSave(name, isTaken))) setTaken(name)
   }
   return (
     <form class="filters" onSubmit={submit}>
       <label class="text-filter">
         <span>Name of the view</span>
-        <input name="name" required maxLength={MAX_NAME_CHARS} autoComplete="off" />
+        <input
+          name="name"
+          required
+          maxLength={MAX_NAME_CHARS}
+          autoComplete="off"
+          value={typed}
+          onInput={(event) => setTyped(event.currentTarget.value)}
+        />
       </label>
       <button type="submit" disabled={isBusy}>
-        Save
+        {isTaken ? 'Replace' : 'Save'}
       </button>
       <button type="button" class="quiet" onClick={() => setOpen(false)}>
         Do not save
       </button>
+      <span role="status">
+        {isTaken && 'You have a view with this name. Replace it, or choose another name.'}
+      </span>
     </form>
   )
 }
