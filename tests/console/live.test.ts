@@ -28,8 +28,8 @@ provideFaultProxy(fixture, (started) => {
 const STREAM = 'GET /events/stream'
 const LIST = /^GET \/executions\?(?!.*state=)/
 const BASE = '/workflows/default/wait'
-/** Time in which a console that polls would have read a list twice. */
-const QUIET_MS = 5_000
+/** Longer than the console postpones a request for a change, and than one that polls takes for two. */
+const QUIET_MS = 12_000
 /** Each attempt waits longer than the one before. */
 const SLOW = { timeout: 90_000 }
 
@@ -182,6 +182,32 @@ describe.skipIf(obstacle)(`changes of lists${obstacle ? `: ${obstacle}` : ''}`, 
     expect(requests(detail)).toBe(before)
     await cancel(id)
     await page.getByRole('main').getByText('Cancelled').first().waitFor()
+  })
+
+  test('rows of an open execution that repeat its state: not read again; one with another state: read once', async () => {
+    const id = await start()
+    const { page, visit } = await open()
+    await visit(`executions/${id}`, 'wait')
+    const detail = new RegExp(`^GET /executions/${id}\\?`)
+    await expect.poll(() => requests(`GET /executions/${id}/events`), SLOW).toBeGreaterThan(0)
+    const { executions } = (await fixture.auth.requestOk('GET /executions?limit=1')) as never
+    const [row] = executions as [Record<string, unknown>]
+    let sent = 0
+    const send = (changes: Record<string, unknown>) => {
+      const revision = Number(row.revision) + ++sent
+      const data = JSON.stringify({ id, revision, row: { ...row, revision, ...changes } })
+      proxy.inject('/events/stream', `event: executions\ndata: ${data}\n\n`)
+    }
+    await page.waitForTimeout(QUIET_MS)
+    const before = requests(detail)
+    for (let i = 0; i < 3; i++) {
+      send({})
+      await page.waitForTimeout(1_000)
+    }
+    await page.waitForTimeout(QUIET_MS)
+    expect(requests(detail) - before).toBe(0)
+    send({ state: 'CLAIMED' })
+    await expect.poll(() => requests(detail) - before).toBe(1)
   })
 })
 

@@ -37,7 +37,7 @@ export function useExecution(id: string): LiveExecution {
       send({ method: 'GET', path: `${path}/log`, query: logQuery }, signal),
     ])
     const execution: ExecutionDetail = { ...toExecution(head), ...toLogPage(log) }
-    live.setNewest(execution.lastSeq)
+    live.setKnown(execution)
     if (hasEnded(execution.state)) live.end()
     return execution
   }

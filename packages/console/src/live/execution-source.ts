@@ -1,7 +1,16 @@
+import type { ExecutionRow } from '../api/executions.ts'
 import { follow } from '../api/server.ts'
 import { feed } from './feed.ts'
+import type { ListEvent } from './list-event.ts'
 import type { LiveSource } from './live-source.ts'
 import { followStream } from './stream.ts'
+
+/** An execution as it was read: the number of its last log entry, and what a row of a list repeats. */
+interface Known {
+  lastSeq: number
+  state: string
+  worker: string
+}
 
 interface Subscriber {
   onChange: () => void
@@ -11,13 +20,14 @@ interface Subscriber {
 /**
  * The event stream of one execution, open while the tab is visible and parts of the page follow it. The
  * list stream announces the changes of state that this stream does not have, such as the assignment of a
- * worker.
+ * worker; its other rows of the execution follow entries of the log.
  */
 export class ExecutionSource implements LiveSource {
   readonly #id: string
   readonly #subscribers = new Set<Subscriber>()
   /** Number of the last entry that is known; undefined until the execution was read. */
   #after: string | undefined
+  #known: Known | undefined
   #isOpen = false
   #hasEnded = false
   #following: AbortController | undefined
@@ -31,9 +41,10 @@ export class ExecutionSource implements LiveSource {
     return this.#hasEnded || this.#isOpen
   }
 
-  /** The execution was read up to an entry of its log: the stream begins behind it. */
-  setNewest(seq: number): void {
-    this.#after ??= String(seq)
+  /** The execution was read: the stream begins behind the last entry of its log. */
+  setKnown(known: Known): void {
+    this.#known = known
+    this.#after ??= String(known.lastSeq)
     this.#update()
   }
 
@@ -60,10 +71,18 @@ export class ExecutionSource implements LiveSource {
     document.addEventListener('visibilitychange', this.#update)
     this.#leaveFeed = feed.subscribe(
       (events) => {
-        if (events.some((event) => event.kind === 'row' && event.id === this.#id)) this.#tell()
+        if (events.some((event) => this.#isChange(event))) this.#tell()
       },
       () => {},
     )
+  }
+
+  /** True for a row that differs from what was read, and for each one while there is no other stream. */
+  #isChange(event: ListEvent): boolean {
+    if (event.kind !== 'row' || event.topic !== 'executions' || event.id !== this.#id) return false
+    const row = event.row as ExecutionRow | null
+    if (row === null || !this.#isOpen) return true
+    return row.state !== this.#known?.state || row.worker_name !== this.#known.worker
   }
 
   #leave(): void {
