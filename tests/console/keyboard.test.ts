@@ -68,10 +68,6 @@ const link = (page: WatchedPage['page'], name: string | RegExp) =>
     .getByRole('link', { name, exact: typeof name === 'string' })
     .first()
 
-/** Skips the navigation, from the beginning of a screen. */
-const skip = (user: KeyboardUser, page: WatchedPage['page']) =>
-  user.enter(button(page, 'Skip to the content'))
-
 const TASKS: [name: string, most: number, task: Task][] = [
   [
     'find a failed run by an order number in its input',
@@ -102,7 +98,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     90,
     async (user, page) => {
       await user.open(orders.failed, 'shop')
-      await skip(user, page)
       await user.enter(link(page, 'Run again'))
       await user.heading('Run shop')
       await user.tabTo(page.getByLabel('Input (JSON)'))
@@ -117,7 +112,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     20,
     async (user, page) => {
       await user.go('a', 'Approvals')
-      await skip(user, page)
       await user.enter(button(page, 'Approve'))
       await page.getByText('Nothing waits for a decision').waitFor()
     },
@@ -127,7 +121,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     75,
     async (user, page) => {
       await user.open(orders.failed, 'shop')
-      await skip(user, page)
       await user.enter(link(page, 'Compare'))
       await user.heading('Compare')
       await user.enter(page.getByRole('row').nth(1).getByRole('link').first())
@@ -139,7 +132,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     20,
     async (user, page) => {
       await user.go('s', 'Schedules')
-      await skip(user, page)
       await user.enter(button(page, 'Pause nightly <i>'))
       await button(page, 'Resume nightly <i>').waitFor()
     },
@@ -149,7 +141,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     60,
     async (user, page) => {
       await user.go('p', 'Access')
-      await skip(user, page)
       await user.enter(link(page, 'Roles'))
       await user.enter(link(page, 'runners'))
       await user.heading('runners')
@@ -168,7 +159,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     35,
     async (user, page) => {
       await user.go('x', 'Secrets')
-      await skip(user, page)
       await user.enter(link(page, 'token <b>'))
       await user.heading('token <b>')
       await page.getByRole('heading', { name: /use/i }).first().waitFor()
@@ -185,7 +175,6 @@ const TASKS: [name: string, most: number, task: Task][] = [
     12,
     async (user, page) => {
       await user.go('l', 'Audit')
-      await skip(user, page)
       await user.enter(button(page, 'Verify the chain'))
       await page.getByText('the chain is whole').waitFor()
     },

@@ -6,7 +6,7 @@ import { SESSION_ENDED } from '../api/session-ended.ts'
 import { forgetAnswers } from '../api/shared-reading.ts'
 import { runFeed } from '../live/feed.ts'
 import { segmentsOf } from '../location/address.ts'
-import { type Place, usePlace } from '../location/location.ts'
+import { type Place, useArrival, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
@@ -77,6 +77,7 @@ const screenOf = (first: string, rest: string[]) =>
 
 export function App() {
   const place = usePlace()
+  useArrival(place.path)
   const [first = '', ...rest] = segmentsOf(place.path)
   const name = screenOf(first, rest)
   const { data, error, refresh } = useMe()

@@ -17,7 +17,10 @@ interface Props {
 /** Pages of a list whose newest rows come first; nothing if one page holds all. */
 export function Pager({ offset, limit, shown, total, isExact = true, to }: Props) {
   if (offset === 0 && total <= limit) return null
-  const at = (row: number) => navigate(to(row > 0 ? row : undefined))
+  const at = (row: number) => {
+    navigate(to(row > 0 ? row : undefined))
+    document.getElementById('main')?.scrollTo(0, 0)
+  }
   return (
     <nav class="pager" aria-label="Pages">
       <span class="num">

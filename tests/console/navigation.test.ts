@@ -1,0 +1,69 @@
+import type { Page } from 'playwright-core'
+import { describe, expect, test } from 'vitest'
+import { consoleFixture } from './console-fixture.ts'
+
+const SOURCE = `from windlass import ExecutionContext, workflow
+
+
+@workflow.with_options(name="waits", affinity={"zone": "nowhere"})
+async def waits(ctx: ExecutionContext):
+    return ctx.input
+`
+const ROWS = 30
+
+const fixture = consoleFixture({
+  prepare: async ({ upload, requestOk }) => {
+    expect((await upload(SOURCE)).status).toBe(200)
+    for (let i = 0; i < ROWS; i++)
+      await requestOk('POST /workflows/default/waits/run/async', { body: i })
+  },
+})
+const { obstacle } = fixture
+
+const scrolled = (page: Page) => page.evaluate<number>(`document.getElementById('main').scrollTop`)
+const scrollTo = (page: Page, top: number) =>
+  page.evaluate(`document.getElementById('main').scrollTo(0, ${top})`)
+
+/** Opens the list in a window that is lower than its screens. */
+async function openList(query = '') {
+  const opened = await fixture.open(fixture.auth.admin)
+  await opened.page.setViewportSize({ width: 1_280, height: 300 })
+  await opened.visit(`executions${query}`, 'Executions')
+  return opened
+}
+
+describe.skipIf(obstacle)(`navigation${obstacle ? `: ${obstacle}` : ''}`, () => {
+  test('a row of a scrolled list is opened: its screen begins at the top, with the focus; back, the list is where it was', async () => {
+    const { page } = await openList()
+    await page.locator('tr.far').first().waitFor({ state: 'detached' })
+    await scrollTo(page, 600)
+    await page.locator('td').getByText('Queued').nth(8).click()
+    await page.getByRole('heading', { level: 1, name: 'waits' }).waitFor()
+    expect([await scrolled(page), await page.evaluate('document.activeElement.id')]).toEqual([
+      0,
+      'main',
+    ])
+    await page.getByRole('link', { name: 'Why', exact: true }).waitFor()
+    await page.keyboard.press('End')
+    await expect.poll(() => scrolled(page)).toBeGreaterThan(0)
+    await page.goBack()
+    await page.getByRole('heading', { level: 1, name: 'Executions' }).waitFor()
+    await expect.poll(() => scrolled(page)).toBe(600)
+  })
+
+  test('the next page of a list is opened from its end: it begins at the top', async () => {
+    const { page } = await openList('?limit=15')
+    await page.getByRole('button', { name: 'Older' }).click()
+    await page.getByText(`16–${ROWS} of ${ROWS}`).waitFor()
+    expect(await scrolled(page)).toBe(0)
+  })
+
+  test('a screen is opened by its keys: the next Tab reaches its first control', async () => {
+    const { page } = await openList()
+    await page.keyboard.press('g')
+    await page.keyboard.press('w')
+    await page.getByRole('heading', { level: 1, name: 'Workflows' }).waitFor()
+    await page.keyboard.press('Tab')
+    expect(await page.evaluate('document.activeElement.type')).toBe('file')
+  })
+})
