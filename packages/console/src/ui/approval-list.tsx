@@ -1,5 +1,6 @@
 import { useCallback, useMemo, useState } from 'preact/hooks'
 import { type ApprovalRow, decide } from '../api/approvals.ts'
+import { useRefusal } from '../api/permissions.ts'
 import { millis } from '../format/time.ts'
 import { ExecutionLink } from './execution-link.tsx'
 import { FailureText } from './failure-text.tsx'
@@ -103,6 +104,10 @@ interface DecisionProps {
 function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('')
   const { isBusy, failure, act } = useAct()
+  const { workflow_namespace, workflow_name, task_name } = approval
+  const refusal = useRefusal(
+    `workflow:${workflow_namespace}:${workflow_name}:task:${task_name}:approve`,
+  )
   const say = (verdict: Verdict) =>
     act(async () => {
       await decide(approval, verdict, reason)
@@ -115,14 +120,15 @@ function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
         <input
           placeholder="Reason (optional)"
           value={reason}
-          disabled={isGone}
+          disabled={isGone || refusal !== undefined}
           onInput={(event) => setReason(event.currentTarget.value)}
         />
       </label>
       <button
         type="button"
         class="primary"
-        disabled={isBusy || isGone}
+        disabled={isBusy || isGone || refusal !== undefined}
+        title={refusal}
         onClick={() => say('approve')}
       >
         <Icon name="check" /> Approve
@@ -130,7 +136,8 @@ function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
       <button
         type="button"
         class="danger"
-        disabled={isBusy || isGone}
+        disabled={isBusy || isGone || refusal !== undefined}
+        title={refusal}
         onClick={() => say('reject')}
       >
         <Icon name="close" /> Reject
