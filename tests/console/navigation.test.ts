@@ -66,4 +66,18 @@ describe.skipIf(obstacle)(`navigation${obstacle ? `: ${obstacle}` : ''}`, () => 
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.type')).toBe('file')
   })
+
+  test('filters of a tag and of the run time: each finds its executions', async () => {
+    const run = 'POST /workflows/default/waits/run/async?tags=team%3Dbilling'
+    const { execution_id = '' } = await fixture.auth.requestOk(run, { body: 'tagged' })
+    const { page } = await openList('?workflow_name=waits')
+    await page.getByText('More filters').click()
+    await page.getByLabel('Tags').fill('team=billing')
+    await page.waitForURL(/tags=team%3Dbilling/)
+    await expect.poll(() => page.locator('table.clickable tbody tr').count()).toBe(1)
+    expect(await page.getByTitle(execution_id).count()).toBe(1)
+    await page.getByLabel('Tags').fill('')
+    await page.getByLabel('Ran at least, s').fill('3600')
+    await page.getByText('No execution matches').waitFor()
+  })
 })
