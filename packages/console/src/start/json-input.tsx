@@ -75,7 +75,7 @@ const LongText = ({ text, onClear }: { text: string; onClear: () => void }) => (
 )
 
 const FileChoice = ({ onChange }: Pick<Props, 'onChange'>) => (
-  <label class="file-choice">
+  <label class="drop-choice">
     <span>From a file</span>
     <input
       type="file"
