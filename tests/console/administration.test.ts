@@ -124,7 +124,7 @@ describe.skipIf(obstacle)(`administration in Chromium${obstacle ? `: ${obstacle}
     await one.page.getByRole('link', { name: more.execution_id }).waitFor()
     expect(await one.findings()).toEqual([])
     await one.page.getByRole('button', { name: 'Cancel 2 executions' }).click()
-    await one.page.getByText('2 of 2 are done, 0 were refused').waitFor()
+    await one.page.getByText('2 of 2 done, 0 refused').waitFor()
     const state = async () =>
       (await fixture.auth.requestOk(`GET /executions/${more.execution_id}`)).state
     await expect.poll(state).toBe('CANCELLED')

@@ -126,7 +126,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     await visit('executions?workflow_name=greet', 'Executions')
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: /^CSV/ }).click(),
+      page.getByRole('button', { name: /^Export CSV/ }).click(),
     ])
     expect(readFileSync(await file.path(), 'utf8')).toContain(`"${ids.greet}","default","greet"`)
   })
@@ -140,10 +140,12 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     await page.getByLabel(`Select ${ids.again}`).check()
     expect(page.url()).toContain('selected=')
     const panel = page.getByRole('region', { name: 'Selected executions' })
+    expect(await panel.getByLabel('Action').inputValue()).toBe('rerun')
+    await panel.getByLabel('Action').selectOption('cancel')
     expect(await panel.getByText('is left out').count()).toBe(2)
     await panel.getByLabel('Action').selectOption('rerun')
     await panel.getByRole('button', { name: 'Run again 2 executions' }).click()
-    await panel.getByText('2 of 2 are done, 0 were refused').waitFor()
+    await panel.getByText('2 of 2 done, 0 refused').waitFor()
     const chart = await page.getByTitle('Drag to select a time').boundingBox()
     const { x = 0, y = 0, width = 0, height = 0 } = chart ?? {}
     await page.mouse.move(x + width / 2, y + height / 2)

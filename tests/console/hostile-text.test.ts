@@ -149,7 +149,7 @@ describe.skipIf(obstacle)(`hostile text${obstacle ? `: ${obstacle}` : ''}`, () =
     await visit('executions?workflow_name=hostile', 'Executions')
     const [file] = await Promise.all([
       page.waitForEvent('download'),
-      page.getByRole('button', { name: /^CSV/ }).click(),
+      page.getByRole('button', { name: /^Export CSV/ }).click(),
     ])
     const text = readFileSync(await file.path(), 'utf8')
     expect(text).toContain('HYPERLINK')

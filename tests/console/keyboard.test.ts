@@ -190,7 +190,7 @@ const TASKS: [name: string, most: number, task: Task][] = [
       await user.enter(page.getByText('Act on all that match'))
       await user.enter(button(page, 'Show what it would change'))
       await user.enter(button(page, `Cancel ${MANY} executions`))
-      await page.getByText(`${MANY} of ${MANY} are done, 0 were refused`).waitFor()
+      await page.getByText(`${MANY} of ${MANY} done, 0 refused`).waitFor()
     },
   ],
 ]

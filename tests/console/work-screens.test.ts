@@ -98,7 +98,7 @@ describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, 
     expect(proxy.seen.filter((one) => one === 'GET /queue').length).toBe(1)
     expect(await tile(/^Waiting for a worker/).textContent()).toMatch(/worker1oldest .+/)
     expect(await tile(/^Failed in the last hour/).textContent()).toMatch(/hour0$/)
-    const person = page.getByRole('region', { name: 'What needs a person' })
+    const person = page.getByRole('region', { name: 'Needs attention' })
     await person.getByText('1 queued execution: no connected worker can run it').waitFor()
     expect(await findings()).toEqual([])
     await tile(/^Failed in the last hour/).click()
@@ -247,7 +247,7 @@ describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, 
     await page.getByRole('button', { name: /^Cancel \d+ execution/ }).click()
     await page.waitForURL(/bulk=[0-9a-f]{32}/)
     await page.reload()
-    await page.getByText(/ are done, 0 were refused\./).waitFor()
+    await page.getByText(/ done, 0 refused\./).waitFor()
     await expect
       .poll(async () => (await fixture.auth.requestOk(`GET /executions/${ids.first}`)).state)
       .toBe('CANCELLED')

@@ -11,6 +11,9 @@ const ACTIONS: readonly (readonly [action: BulkAction, label: string])[] = [
 /** Maximum number of executions of a preview, and of refusals, that are shown. */
 export const SHOWN = 5
 
+/** Class of the button: what cannot be taken back has a colour. */
+export const classOf = (action: BulkAction) => (action === 'cancel' ? 'danger' : 'primary')
+
 export const labelOf = (action: BulkAction): string =>
   ACTIONS.find(([one]) => one === action)?.[1] ?? action
 
@@ -46,8 +49,8 @@ export const ActionChoice = ({ action, isBusy, onChange }: ChoiceProps) => (
 export const Progress = ({ progress }: { progress: BulkProgress }) => (
   <>
     <p>
-      {count(progress.done)} of {count(progress.total)} are done, {count(progress.failed)} were
-      refused{progress.stopped && '; it stopped before its end'}.
+      {count(progress.done)} of {count(progress.total)} done, {count(progress.failed)} refused
+      {progress.stopped && '; it stopped before its end'}.
     </p>
     <ul>
       {progress.failures?.slice(0, SHOWN).map(({ execution_id, reason }) => (

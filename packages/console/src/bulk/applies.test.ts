@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { applies } from './applies.ts'
+import { applies, firstFor } from './applies.ts'
 
 test.each([
   ['cancel', 'SCHEDULED', true],
@@ -12,4 +12,10 @@ test.each([
   ['rerun', 'RUNNING', true],
 ] as const)('%s in %s: %s', (action, state, expected) => {
   expect(applies(action, state)).toBe(expected)
+})
+
+test('the first action: a cancel where one is possible, else another run', () => {
+  const rowsOf = (...states: string[]) => states.map((state) => ({ state }))
+  expect(firstFor(rowsOf('FAILED', 'RUNNING'))).toBe('cancel')
+  expect(firstFor(rowsOf('FAILED', 'COMPLETED', 'CANCELLING'))).toBe('rerun')
 })

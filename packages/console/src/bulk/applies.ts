@@ -6,3 +6,7 @@ export function applies(action: BulkAction, state: string): boolean {
   if (action === 'cancel') return !hasEnded(state) && state !== 'CANCELLING'
   return action === 'rerun' || state === 'PAUSED'
 }
+
+/** The action to begin with: a cancel where one is possible. */
+export const firstFor = (rows: readonly { state: string }[]): BulkAction =>
+  rows.some(({ state }) => applies('cancel', state)) ? 'cancel' : 'rerun'

@@ -16,7 +16,7 @@ import { FailureText } from '../ui/failure-text.tsx'
 import { refusalOf } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { useAct } from '../ui/use-act.ts'
-import { ActionChoice, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
+import { ActionChoice, classOf, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
 
 interface Props {
   /** The filter of the list; the act applies to all executions that match it. */
@@ -68,7 +68,7 @@ export function BulkPanel({ filter, running, onDone }: Props) {
         {preview && (
           <button
             type="button"
-            class="danger"
+            class={classOf(action)}
             disabled={isBusy || preview.count === 0}
             onClick={() => perform(preview.count)}
           >
@@ -109,12 +109,17 @@ function showBulk(id: string | undefined): void {
   navigate(changed('executions', now, { bulk: id }), { replace: true })
 }
 
+function leftOut(number: number): string {
+  if (number === 0) return ''
+  const [be, them] = number === 1 ? ['is', 'it'] : ['are', 'them']
+  return ` ${executionsIn(number)} more ${be} left out, since it does not apply to ${them}.`
+}
+
 const Preview = ({ preview }: { preview: BulkPreview }) => (
   <>
     <p>
-      It applies to {count(preview.count)} executions. {count(preview.left_out)} more match and are
-      left out, since it does not apply to them
-      {preview.forbidden > 0 && `; ${count(preview.forbidden)} you may not change`}.
+      It applies to {executionsIn(preview.count)}.{leftOut(preview.left_out)}
+      {preview.forbidden > 0 && ` You may not change ${count(preview.forbidden)} of them.`}
     </p>
     <ul class="mono">
       {preview.sample.slice(0, SHOWN).map(({ execution_id, workflow_name, state }) => (

@@ -7,8 +7,8 @@ import { FailureText } from '../ui/failure-text.tsx'
 import { Link } from '../ui/link.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
 import { useAct } from '../ui/use-act.ts'
-import { ActionChoice, executionsIn, labelOf, Progress } from './actions.tsx'
-import { applies } from './applies.ts'
+import { ActionChoice, classOf, executionsIn, labelOf, Progress } from './actions.tsx'
+import { applies, firstFor } from './applies.ts'
 
 interface Props {
   /** The selected rows of the list. */
@@ -19,7 +19,8 @@ interface Props {
 
 /** Acts on the selected executions, with each of them and its state in view. */
 export function SelectionPanel({ rows, onClear, onDone }: Props) {
-  const [action, setAction] = useState<BulkAction>('cancel')
+  const [chosen, setAction] = useState<BulkAction>()
+  const action = chosen ?? firstFor(rows)
   const [progress, setProgress] = useState<BulkProgress>()
   const { isBusy, failure, act } = useAct()
   const affected = rows.filter(({ state }) => applies(action, state))
@@ -34,7 +35,7 @@ export function SelectionPanel({ rows, onClear, onDone }: Props) {
         <ActionChoice {...{ action, isBusy }} onChange={setAction} />
         <button
           type="button"
-          class="danger"
+          class={classOf(action)}
           disabled={isBusy || affected.length === 0}
           onClick={perform}
         >

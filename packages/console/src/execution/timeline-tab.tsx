@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks'
 import { readTimeline, type TimelineView } from '../api/timeline.ts'
 import { type Answer, useQuery } from '../api/use-query.ts'
+import { hasEnded } from '../format/states.ts'
 import { count, duration } from '../format/time.ts'
 import type { LiveSource } from '../live/live-source.ts'
 import { changed, executionAddress } from '../location/address.ts'
@@ -27,17 +28,16 @@ const NARROW = '(max-width: 600px)'
 
 interface Props extends Span {
   id: string
+  state: string
   query: URLSearchParams
   live: LiveSource
 }
 
 /** The calls of tasks over the time of the execution; the part that is shown is in the address. */
-export function TimelineTab({ id, query, live, ...span }: Props) {
+export function TimelineTab({ id, state, query, live, ...span }: Props) {
   const answer = useTimeline(id, live)
   return (
-    <Loaded answer={answer}>
-      {(view) => <Calls id={id} view={view} query={query} span={span} />}
-    </Loaded>
+    <Loaded answer={answer}>{(view) => <Calls {...{ id, state, view, query, span }} />}</Loaded>
   )
 }
 
@@ -51,12 +51,13 @@ export const useTimeline = (id: string | undefined, live: LiveSource): Answer<Ti
 
 interface CallsProps {
   id: string
+  state: string
   view: TimelineView
   query: URLSearchParams
   span: Span
 }
 
-function Calls({ id, view, query, span }: CallsProps) {
+function Calls({ id, state, view, query, span }: CallsProps) {
   const calls = useMemo(() => callsOf(view), [view])
   const isNarrow = useMedia(NARROW)
   const text = query.get('zoom')
@@ -67,7 +68,7 @@ function Calls({ id, view, query, span }: CallsProps) {
   if (calls.length === 0)
     return (
       <Empty title="No task has been called">
-        <p>Calls of tasks appear here as they happen.</p>
+        {!hasEnded(state) && <p>Calls of tasks appear here as they happen.</p>}
       </Empty>
     )
   const { from, to } = zoom ?? span

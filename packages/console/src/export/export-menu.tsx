@@ -59,7 +59,7 @@ export function ExportMenu({ filter }: { filter: Query }) {
       )}
       {(['csv', 'ndjson'] as const).map((format) => (
         <button key={format} type="button" disabled={isBusy} onClick={() => write(format)}>
-          {format.toUpperCase()}
+          Export {format.toUpperCase()}
           <span class="visually-hidden"> file of these executions</span>
         </button>
       ))}

@@ -38,6 +38,7 @@ export function Charts({ name, load }: Props) {
       <BarChart
         title="Ended in the last hour"
         isStacked
+        isCount
         parts={ENDED}
         steps={stepsOf(data, (one) => [one?.failed ?? 0, (one?.ended ?? 0) - (one?.failed ?? 0)])}
         format={count}

@@ -48,8 +48,8 @@ export function NeedsPerson({ paused, queue }: Props) {
   const found = approvals.length + failing.length + stuck.length + problems.length
   if (found === 0 && !hasOthers) return null
   return (
-    <section class="page-body" aria-label="What needs a person">
-      <h2>What needs a person</h2>
+    <section class="page-body" aria-label="Needs attention">
+      <h2>Needs attention</h2>
       {approvals.length > 0 && (
         <PendingApprovals
           approvals={approvals}

@@ -80,6 +80,7 @@ function Histogram({ stats, query, to }: Props & { query: URLSearchParams }) {
     <BarChart
       title="Executions over time"
       isStacked={false}
+      isCount
       parts={PARTS}
       steps={steps}
       format={count}

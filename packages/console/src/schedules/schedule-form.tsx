@@ -11,7 +11,8 @@ import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import type { Edited } from '../ui/use-edited.ts'
 import { configOf, KINDS, kindOf } from './rule.ts'
 
-const OVERLAPS = [
+/** Effect of a tick while an earlier run goes on. */
+export const OVERLAPS = [
   ['allow', 'starts another one'],
   ['skip', 'is left out'],
   ['queue', 'waits for its end'],

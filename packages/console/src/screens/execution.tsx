@@ -142,7 +142,7 @@ function Content({ execution, tab, query, live, ...span }: ContentProps) {
   if (tab === 'why') return <WhyTab id={id} state={state} />
   if (tab === 'approvals') return <ApprovalsTab id={id} state={state} />
   if (tab === 'source') return <SourceTab execution={execution} query={query} live={live} />
-  if (tab !== 'data') return <TimelineTab id={id} query={query} live={live} {...span} />
+  if (tab !== 'data') return <TimelineTab {...{ id, state, query, live }} {...span} />
   return (
     <div class="page-body">
       <Payload id={id} kind="input" title="Input" live={live} />

@@ -14,7 +14,7 @@ import { lists } from '../live/feed.ts'
 import { workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { ruleOf } from '../schedules/rule.ts'
-import { ScheduleForm } from '../schedules/schedule-form.tsx'
+import { OVERLAPS, ScheduleForm } from '../schedules/schedule-form.tsx'
 import { managing, ScheduleSwitch } from '../schedules/schedule-switch.tsx'
 import { TickList } from '../schedules/tick-list.tsx'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -76,8 +76,8 @@ function Detail({ schedule }: { schedule: Schedule }) {
             </Link>,
           ],
           ['When', ruleOf(schedule)],
-          ['While an earlier run goes on', schedule.overlap.replace('_', ' ')],
-          ['Runs as', schedule.run_as_service_account ?? 'who made it'],
+          ['While an earlier run goes on, a tick', overlapOf(schedule)],
+          ['Runs as', schedule.run_as_service_account ?? 'its creator'],
           ['Runs', schedule.run_count],
           ['Failed', schedule.failure_count],
         ]}
@@ -90,6 +90,15 @@ function Detail({ schedule }: { schedule: Schedule }) {
     </>
   )
 }
+
+const overlapOf = ({ overlap }: Schedule) =>
+  OVERLAPS.find(([value]) => value === overlap)?.[1] ?? overlap
+
+/** Characters of the seconds of a time in RFC 3339. */
+const SECONDS_END = 19
+
+/** The time on the clock of the schedule, without the fraction and the offset. */
+const zonedOf = (local: string) => local.slice(0, SECONDS_END).replace('T', ' ')
 
 function NextTicks({ schedule: { id, status, next_run_at } }: { schedule: Schedule }) {
   const answer = useQuery(`next ${id} ${next_run_at}`, (signal) => getNextTicks(id, signal))
@@ -107,7 +116,7 @@ function NextTicks({ schedule: { id, status, next_run_at } }: { schedule: Schedu
                   <li key={at}>
                     {clock(millis(at) ?? 0, serverNow())}{' '}
                     <span class="faint">
-                      {local} {timezone}
+                      {zonedOf(local)} {timezone}
                     </span>
                   </li>
                 ))}

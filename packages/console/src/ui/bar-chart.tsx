@@ -23,6 +23,8 @@ interface Props {
   steps: readonly ChartStep[]
   /** True if the values of a step are parts of a sum; else the later are drawn over the earlier. */
   isStacked: boolean
+  /** True if a value is a number of executions in a step. */
+  isCount?: boolean
   /** A value in words. */
   format: (value: number) => string
 }
@@ -31,8 +33,21 @@ const BAR = 10
 const GAP = 2
 const HEIGHT = 60
 
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+
+/** The length of a step, as the unit of its numbers. */
+function rateOf([first, second]: readonly ChartStep[]): string {
+  const ms = (second?.at ?? Number.NaN) - (first?.at ?? Number.NaN)
+  if (!(ms > 0)) return ''
+  return ms < HOUR_MS
+    ? ` in ${Math.round(ms / MINUTE_MS)} min`
+    : ` in ${Math.round(ms / HOUR_MS)} h`
+}
+
 /** Bars over time; a table below has the same numbers. */
-export function BarChart({ title, parts, steps, isStacked, format, actions, select }: Props) {
+export function BarChart(props: Props) {
+  const { title, parts, steps, isStacked, isCount, format, actions, select } = props
   const sizeOf = ({ values }: ChartStep) =>
     isStacked ? values.reduce((sum, value) => sum + value, 0) : Math.max(...values)
   const names = parts.map(([name]) => name)
@@ -42,7 +57,10 @@ export function BarChart({ title, parts, steps, isStacked, format, actions, sele
     <figure class="card chart">
       <figcaption>
         <h2>{title}</h2>
-        <span class="faint">at most {format(peak)}</span>
+        <span class="faint">
+          at most {format(peak)}
+          {isCount && rateOf(steps)}
+        </span>
         {actions}
       </figcaption>
       <Selection onSelect={select?.onSelect}>

@@ -22,9 +22,9 @@ export const isForbidden = (error: Error): boolean =>
 /** A failure in words: what is wrong and what can be done. */
 export function problemOf(error: Error): Problem {
   if (error instanceof ConnectionError)
-    return { title: 'The server cannot be reached', text: 'The console tries again by itself.' }
+    return { title: 'The server cannot be reached', text: 'The console retries automatically.' }
   if (error instanceof RequestTimeoutError)
-    return { title: 'The server does not answer', text: 'The console tries again by itself.' }
+    return { title: 'The server does not answer', text: 'The console retries automatically.' }
   if (!(error instanceof StatusError))
     return { title: 'The answer cannot be shown', text: error.message }
   const detail = error.detail ?? `status ${error.status}`
