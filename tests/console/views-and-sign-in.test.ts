@@ -50,6 +50,20 @@ describe.skipIf(obstacle)(`views and sign-in${obstacle ? `: ${obstacle}` : ''}`,
     await page.getByRole('button', { name: 'Save this view' }).waitFor()
     expect(await view.count()).toBe(0)
   })
+  test('the form of a view: opened, its field has the focus; Escape closes it, and its button has it again', async () => {
+    const { page, visit } = await fixture.open(fixture.auth.admin)
+    await visit('executions?state=FAILED', 'Executions')
+    const opener = page.getByRole('button', { name: 'Save this view' })
+    await opener.focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement.name')).toBe('name')
+    await page.keyboard.press('Escape')
+    await opener.waitFor()
+    await expect
+      .poll(() => page.evaluate('document.activeElement.textContent'))
+      .toContain('Save this view')
+  })
+
   test('a view is saved under a name that another one has: it is replaced only after a question', async () => {
     const saved = { screen: 'executions', query: 'state=COMPLETED' }
     const { page, visit } = await fixture.open(fixture.auth.admin)

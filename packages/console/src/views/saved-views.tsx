@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useQuery } from '../api/use-query.ts'
 import { deleteView, listViews, type SavedView, saveView } from '../api/views.ts'
 import { FailureText } from '../ui/failure-text.tsx'
@@ -75,13 +75,21 @@ interface SaveProps {
 }
 
 function SaveForm({ isBusy, onSave }: SaveProps) {
-  const [isOpen, setOpen] = useState(false)
+  /** Undefined until it is opened first. */
+  const [isOpen, setOpen] = useState<boolean>()
+  const opener = useRef<HTMLButtonElement>(null)
+  const field = useRef<HTMLInputElement>(null)
+  // The control that had the focus is replaced.
+  useEffect(() => {
+    if (isOpen) field.current?.focus()
+    else if (isOpen === false) opener.current?.focus()
+  }, [isOpen])
   const [typed, setTyped] = useState('')
   /** The name of another view, which was found when this one was to be saved. */
   const [taken, setTaken] = useState<string>()
   if (!isOpen)
     return (
-      <button type="button" class="quiet" onClick={() => setOpen(true)}>
+      <button type="button" class="quiet" ref={opener} onClick={() => setOpen(true)}>
         <Icon name="plus" /> Save this view
       </button>
     )
@@ -93,11 +101,16 @@ function SaveForm({ isBusy, onSave }: SaveProps) {
     if (name !== '' && (await onSave(name, isTaken))) setTaken(name)
   }
   return (
-    <form class="filters" onSubmit={submit}>
+    <form
+      class="filters"
+      onSubmit={submit}
+      onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}
+    >
       <label class="text-filter">
         <span>Name of the view</span>
         <input
           name="name"
+          ref={field}
           required
           maxLength={MAX_NAME_CHARS}
           autoComplete="off"
