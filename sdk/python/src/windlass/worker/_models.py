@@ -32,7 +32,7 @@ class Source:
 class Cancellation:
     """Request to cancel an execution.
 
-    `generation` is that of the claim that is cancelled; earlier releases of the server do not send it.
+    `generation` is that of the cancelled claim; earlier releases of the server do not send it.
     """
 
     context: ExecutionContext[Any]
