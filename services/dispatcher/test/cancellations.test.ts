@@ -10,7 +10,7 @@ const ids = (stream: FakeStream) =>
 test('repeated cancel signals: one frame with the context, again on a new stream', async () => {
   const { join, publishSignal, rpc, streams, executions, name } = await startDispatchers()
   const worker = name()
-  const { session_id, stream } = await join({ name: worker })
+  const { session_id, stream } = await join({ name: worker }, { continues_cancelled: true })
   const requirement_id = executions.require(anyRequirement)
   const { execution_id } = executions.queue(requirement_id)
   await expect.poll(() => work(stream)).toHaveLength(1)

@@ -170,13 +170,14 @@ test('any JSON in any layout: the parsed value is unchanged', () => {
   )
 })
 
-test('cancel frame: contains only the context', () => {
-  const { event, data } = read(
-    cancelFrame({ ...execution, state: 'CANCELLING', output_json: '"o"' }, [event0()]),
-  )
+test('cancel frame: contains the context, and the generation of the claim only if it is asked for', () => {
+  const cancelled = { ...execution, state: 'CANCELLING', output_json: '"o"' }
+  const { event, data } = read(cancelFrame(cancelled, [event0()]))
   expect(event).toBe('execution_cancelled')
   expect(Object.keys(data)).toEqual(['context'])
   expect(data.context).toMatchObject({ state: 'CANCELLING', output: 'o', events: [{ value: [1] }] })
+  const named = read(cancelFrame(cancelled, [event0()], { namesClaim: true })).data
+  expect(named).toEqual({ ...data, claim_generation: execution.claim_generation })
 })
 
 const event0 = (): LogEntry => ({ ...event, value_json: '[1]' })

@@ -65,12 +65,16 @@ export function dispatchFrame(
 const claimOf = ({ claim_generation }: Execution, claim_ms: number): string =>
   `{"generation":${claim_generation},"timeout":${claim_ms / 1_000}}`
 
-/** Frame that asks a worker to stop an execution. */
-export const cancelFrame = (execution: Execution, log: readonly LogEntry[]): string =>
+/** Frame that asks a worker to stop an execution; `namesClaim`: with the generation of the cancelled claim. */
+export const cancelFrame = (
+  execution: Execution,
+  log: readonly LogEntry[],
+  { namesClaim = false } = {},
+): string =>
   frame(
     'execution_cancelled',
     frameId(execution, execution.last_seq),
-    `{"context":${contextJson(execution, log)},"claim_generation":${execution.claim_generation}}`,
+    `{"context":${contextJson(execution, log)}${namesClaim ? `,"claim_generation":${execution.claim_generation}` : ''}}`,
   )
 
 /** Frame id, for deduplication: equal for repeats of an execution under one generation (invariant D9). */

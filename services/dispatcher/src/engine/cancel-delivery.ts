@@ -50,8 +50,10 @@ export class CancelDelivery {
       const { worker_name, execution_id } = cancel
       try {
         const { execution, entries } = await this.#readLog(execution_id)
-        if (execution && isDue(execution, cancel))
-          this.#workers.get(worker_name)?.stream.send(cancelFrame(execution, entries))
+        const worker = this.#workers.get(worker_name)
+        if (!worker || !execution || !isDue(execution, cancel)) continue
+        const namesClaim = worker.continues_cancelled
+        worker.stream.send(cancelFrame(execution, entries, { namesClaim }))
       } catch (error) {
         this.#log.warn({ err: error, execution_id, worker_name }, 'failed to send cancellation')
       }
