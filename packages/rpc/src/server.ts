@@ -44,6 +44,8 @@ export type HealthCheck = () => Promise<unknown>
 const CHECK_MS = 5_000
 const DRAIN_MS = 10_000
 const MAX_STREAMS = 4_096
+/** The interval of other checks, which wake an idle process anyway. */
+const STALL_CHECK_MS = 1_000
 
 /**
  * A gRPC server of async functions. It accepts calls only from authenticated services, as multiplexed
@@ -58,7 +60,7 @@ export class RpcServer {
   readonly #authorizer: RpcAuthorizer
   readonly #streams = new Set<MultiplexedServerStream>()
   readonly #local: LocalRpcServer
-  readonly #stalls = new StallWatch()
+  readonly #stalls = new StallWatch(STALL_CHECK_MS)
   #isHealthy = false
   #checking: NodeJS.Timeout | undefined
 
