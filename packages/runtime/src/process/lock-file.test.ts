@@ -55,12 +55,15 @@ describe('the lock of a data directory', () => {
   })
 })
 
-/** Locks folder after folder, one each 5 ms, at the same moments as the other racers; answers which it got. */
+/**
+ * Locks folder after folder, one each 5 ms, at the same moments as the other racers; answers which it got. The listener
+ * keeps it alive: the lock of one that has ended would be taken over.
+ */
 const RACER = `
 const { lock } = await import(process.argv[1])
 const [, , dir, rounds] = process.argv
 process.send('ready')
-process.once('message', (startAt) => {
+process.on('message', (startAt) => {
   const taken = []
   for (let round = 0; round < rounds; round++) {
     while (Date.now() < startAt + round * 5);
