@@ -11,12 +11,12 @@ async function withTicks(...schedules: Tick[][]) {
   const url = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
   const db = openDb(url, 'scheduler')
   onTestFinished(() => db.close())
-  for (const ticks of schedules) {
+  for (const [i, ticks] of schedules.entries()) {
     const id = newId()
     await db.run(sql`
       insert into schedules (id, name, workflow_id, workflow_namespace, workflow_name, schedule_type,
         schedule_config, input, input_bytes, changed_by, anchor_at, tick_count)
-      values (${id}, ${id}, ${newId()}, 'n', 'w', 'interval', '{}', '1', 1, '', now(), ${ticks.length})`)
+      values (${id}, ${`${i}`}, ${newId()}, 'n', 'w', 'interval', '{}', '1', 1, '', now(), ${ticks.length})`)
     for (const [days, status, isCompleted = false] of ticks) {
       const nominal = sql`now() - ${days}::int * interval '1 day'`
       await db.run(sql`
