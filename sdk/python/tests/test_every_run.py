@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ import pydantic
 import pytest
 
 from every_run import form_of, run_and_replay, task_of
-from run_fixture import failure_of, run_from
+from run_fixture import run_from
 from windlass import (
     ExecutionContext,
     LocalFileStorage,
@@ -484,38 +483,6 @@ async def test_details_of_a_heartbeat_are_the_same_in_the_next_attempt_of_any_ru
 
     await run_and_replay(body)
     assert {repr(one) for one in details} == {"{'rows': [1, 2]}"}
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        ({object(): 1}, "a key of the type object has no JSON form"),
-        ([{"a": {asyncio.sleep: 1}}], r"\$\[0\]\.a: a key of the type function has no JSON form"),
-        (run_from, "no JSON form"),
-        (complex(1, 2), "no JSON form"),
-        (iter([1]), "a value of the type list_iterator has no JSON form"),
-        ({"rows": [1 << 15_000]}, r"\$\.rows\[0\]: an integer of more than 4,300 digits"),
-        ({"rows": [{"a": float("-inf")}]}, r"\$\.rows\[0\]\.a: JSON has no NaN"),
-        ({float("nan"): 1}, "JSON"),
-    ],
-    ids=lambda part: part if isinstance(part, str) else "",
-)
-async def test_a_value_without_a_json_form_fails_the_task_with_its_place(
-    returned: Any, message: str
-) -> None:
-    async def gives() -> Any:
-        return returned
-
-    gives_task = task(gives)
-
-    @workflow
-    async def body(ctx: ExecutionContext[Any]) -> None:
-        await gives_task()
-
-    log = (await run_from(body)).events
-    assert [event.type for event in log[2:]] == ["TASK_FAILED", "WORKFLOW_FAILED"]
-    with pytest.raises(AssertionError, match=message):
-        raise AssertionError(failure_of(log[-1].value)["message"])
 
 
 class Broken:

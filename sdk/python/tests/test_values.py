@@ -413,6 +413,13 @@ async def test_change_of_a_result_does_not_change_the_record() -> None:
         (Any, [{"a": threading.Lock()}], r"\$\[0\]\.a: a value of the type lock has no JSON form"),
         (Any, iter([1]), r"\$: a value of the type list_iterator has no JSON form"),
         (Any, {"x": float("nan")}, r"\$\.x: JSON has no NaN"),
+        (Any, {"rows": [{"a": float("-inf")}]}, r"\$\.rows\[0\]\.a: JSON has no NaN"),
+        (Any, {float("nan"): 1}, "JSON"),
+        (Any, {object(): 1}, "a key of the type object has no JSON form"),
+        (Any, [{"a": {run_from: 1}}], r"\$\[0\]\.a: a key of the type function has no JSON form"),
+        (Any, run_from, "no JSON form"),
+        (Any, complex(1, 2), "no JSON form"),
+        (Any, {"rows": [1 << 15_000]}, r"\$\.rows\[0\]: an integer of more than 4,300 digits"),
     ],
 )
 async def test_result_that_does_not_fit_fails_the_task_in_the_first_run(

@@ -16,7 +16,16 @@ async function cancelled() {
   const { claim_generation: generation } = await first.claim(execution_id)
   await first.report(execution_id, 'RUNNING', { generation, events: [event('TASK_COMPLETED')] })
   expect(await cancel(client, execution_id)).toMatchObject({ state: 'CANCELLING' })
-  return { client, db, first, execution_id, generation, explain }
+  /** Lets the deadline of the cancel pass. */
+  const endAtDeadline = async () => {
+    await db.run(sql`
+      update executions set deadline_at = clock_timestamp() - interval '1 s'
+       where execution_id = ${execution_id}`)
+    await expect
+      .poll(async () => (await get(client, execution_id)).state, { timeout: 60_000 })
+      .toBe('CANCELLED')
+  }
+  return { client, db, first, execution_id, generation, explain, endAtDeadline }
 }
 
 const typesOf = async (client: Client, execution_id: string) =>
@@ -61,7 +70,7 @@ test('one worker with one slot: gets its own execution again', async () => {
 })
 
 test('a cancelled execution that no worker takes: CANCELLED at the deadline of the cancel', async () => {
-  const { client, db, first, execution_id, generation } = await cancelled()
+  const { client, db, first, execution_id, generation, endAtDeadline } = await cancelled()
   const deadline = async () => {
     const [row] = await db.rows<{ deadline_at: string }>(sql`
       select deadline_at::text from executions where execution_id = ${execution_id}`)
@@ -70,12 +79,7 @@ test('a cancelled execution that no worker takes: CANCELLED at the deadline of t
   const before = await deadline()
   await first.release(execution_id, generation, false, true)
   expect(await deadline()).toBe(before)
-  await db.run(sql`
-    update executions set deadline_at = clock_timestamp() - interval '1 s'
-     where execution_id = ${execution_id}`)
-  await expect
-    .poll(async () => (await get(client, execution_id)).state, { timeout: 60_000 })
-    .toBe('CANCELLED')
+  await endAtDeadline()
   expect((await worker(client).lease({ continues_cancelled: true, of: [] })).leases).toEqual([])
 })
 
@@ -106,7 +110,7 @@ const compensation = (type: string, source_id: string, value: unknown = null) =>
   event(type, { source_id, name: 'undo', value_json: JSON.stringify(value) })
 
 test('compensations without an outcome when a bound ends the cancel: explained in their order', async () => {
-  const { client, db, first, execution_id, generation, explain } = await cancelled()
+  const { first, execution_id, generation, explain, endAtDeadline } = await cancelled()
   const plan = { '~compensations': ['c', 'b', 'a'] }
   const events = [
     compensation('TASK_STARTED', 'x', { order: '~compensations' }),
@@ -117,12 +121,7 @@ test('compensations without an outcome when a bound ends the cancel: explained i
   ]
   await first.report(execution_id, 'RUNNING', { generation, events })
   expect((await explain()).undone).toEqual([])
-  await db.run(sql`
-    update executions set deadline_at = clock_timestamp() - interval '1 s'
-     where execution_id = ${execution_id}`)
-  await expect
-    .poll(async () => (await get(client, execution_id)).state, { timeout: 60_000 })
-    .toBe('CANCELLED')
+  await endAtDeadline()
   expect(await explain()).toMatchObject({ handed_over_by: '', undone: ['b', 'a'] })
 })
 

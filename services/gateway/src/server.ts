@@ -3,7 +3,7 @@ import { openServiceIdentity, type ServiceIdentity } from '@windlass/rpc/service
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { BodyBudget } from '@windlass/runtime/http/body-budget'
+import { BodyBudget, bodyBudgetLimits } from '@windlass/runtime/http/body-budget'
 import { UnreadAnswers, unreadLimits } from '@windlass/runtime/http/unread-answers'
 import { type Bus, openBus } from '@windlass/runtime/nats/bus'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -161,17 +161,11 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
 }
 
 /** Limits of the memory for request bodies and for unread answers, and the answers of shared reads. */
-function limitsOf({ server }: Settings) {
-  const limits = {
-    maxBytes: server.max_body_bytes_in_flight,
-    maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
-  }
-  return {
-    bodyBudget: new BodyBudget(limits),
-    unreadAnswers: new UnreadAnswers(unreadLimits(server)),
-    sharedReads: new ReadCoalescer<unknown>(),
-  }
-}
+const limitsOf = ({ server }: Settings) => ({
+  bodyBudget: new BodyBudget(bodyBudgetLimits(server)),
+  unreadAnswers: new UnreadAnswers(unreadLimits(server)),
+  sharedReads: new ReadCoalescer<unknown>(),
+})
 
 /** The files that `npm run build` puts next to this program. */
 const CONSOLE = new URL('./console/', import.meta.url)

@@ -4,15 +4,13 @@ import { storeUrl, testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { ConsoleSessions } from '../src/access/console-session.ts'
 import { startGateway } from './gateway-fixture.ts'
-import { serviceAccount } from './service-account.ts'
+import { keyOf, keysOfAnnAndBob } from './service-account.ts'
 
 const HEADERS = {
   'content-type': 'application/json',
   'x-windlass-console': '1',
   'sec-fetch-site': 'same-origin',
 }
-/** The key of a principal, which its first digit names. */
-const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
 
 /** A gateway at which two principals sign in. */
 async function startSignIn() {
@@ -20,14 +18,7 @@ async function startSignIn() {
   const external_issuer = newId()
   const gateway = await startGateway(
     {
-      keys: {
-        async find({ prefix }) {
-          const subject = prefix.startsWith('wk_0') ? 'ann' : 'bob'
-          const principal = serviceAccount({ subject, external_issuer })
-          const account = { principal, permissions: ['*'] }
-          return { account, expires_at: undefined }
-        },
-      },
+      keys: keysOfAnnAndBob({ external_issuer }),
     },
     { SVC_SECURITY__AUTH__ENABLED: 'true' },
   )

@@ -4,11 +4,10 @@ import { expect, test } from 'vitest'
 import { routes } from '../src/routes/index.ts'
 import { ID } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
-import { serviceAccount } from './service-account.ts'
+import { keyOf, serviceAccount } from './service-account.ts'
 
 const HANG_MS = 60_000
 const LARGE = 16 * 1_048_576
-const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
 const OTHER_TENANT = ['workflow:other:*', 'schedule:other:*', 'execution:other:*', 'config:other:*']
 
 /** Callers that each route refuses, with their credentials. */

@@ -4,9 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { framesOf } from './frames.ts'
 import { startGateway } from './gateway-fixture.ts'
 import { asRow, NOW, rowOf, take } from './list-stream-fixture.ts'
-import { serviceAccount } from './service-account.ts'
-
-const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
+import { keyOf, keysOfAnnAndBob } from './service-account.ts'
 
 /** A gateway where reads of lists of the workflow `slow` last until the end of the test. */
 async function setup() {
@@ -16,13 +14,7 @@ async function setup() {
   })
   const gateway = await startGateway(
     {
-      keys: {
-        async find({ prefix }) {
-          const subject = prefix.startsWith('wk_0') ? 'ann' : 'bob'
-          const account = { principal: serviceAccount({ subject }), permissions: ['*'] }
-          return { account, expires_at: undefined }
-        },
-      },
+      keys: keysOfAnnAndBob(),
       history: {
         async listChanges({ search, execution_ids: ids }) {
           const isSlow = search?.workflow_name === 'slow' && ids.length > 0

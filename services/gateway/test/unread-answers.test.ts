@@ -1,25 +1,17 @@
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
-import { serviceAccount } from './service-account.ts'
+import { keyOf, keysOfAnnAndBob } from './service-account.ts'
 
 const MEBIBYTE = 1_048_576
 /** More than the buffers of a connection take. */
 const INPUT_BYTES = 15 * MEBIBYTE
 
-const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
-
 /** A gateway with an execution that two principals may read, and limits of two answers to each and three to all. */
 async function setup(env: Record<string, string> = {}) {
   const gateway = await startGateway(
     {
-      keys: {
-        async find({ prefix }) {
-          const subject = prefix.startsWith('wk_0') ? 'ann' : 'bob'
-          const account = { principal: serviceAccount({ subject }), permissions: ['*'] }
-          return { account, expires_at: undefined }
-        },
-      },
+      keys: keysOfAnnAndBob(),
     },
     {
       SVC_SECURITY__AUTH__ENABLED: 'true',

@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest'
 import { RUN } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
-import { serviceAccount } from './service-account.ts'
+import { keyOf, serviceAccount } from './service-account.ts'
 
-const keyOf = (digit: string) => `wk_${digit.repeat(16)}.${'A'.repeat(43)}`
 const LASTING = keyOf('1')
 const EXPIRING = keyOf('2')
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } })

@@ -2,7 +2,7 @@ import { createApiClient } from '@windlass/api-client/http-client'
 import { requireLoopbackIfAnonymous } from '@windlass/runtime/config/anonymous-network'
 import { callerToken } from '@windlass/runtime/config/load-settings'
 import type { Settings } from '@windlass/runtime/config/settings'
-import { BodyBudget } from '@windlass/runtime/http/body-budget'
+import { BodyBudget, bodyBudgetLimits } from '@windlass/runtime/http/body-budget'
 import { httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
 import { UnreadAnswers, unreadLimits } from '@windlass/runtime/http/unread-answers'
 import type { Runtime } from '@windlass/runtime/process/main'
@@ -32,10 +32,7 @@ export async function start(settings: Settings, runtime: Runtime): Promise<Recor
   }
   const { log, readiness } = runtime
   const unreadAnswers = new UnreadAnswers(unreadLimits(server))
-  const bodyBudget = new BodyBudget({
-    maxBytes: server.max_body_bytes_in_flight,
-    maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
-  })
+  const bodyBudget = new BodyBudget(bodyBudgetLimits(server))
   const options = { trustedProxies: server.trusted_proxies, issuesSessionIds: mcp.session_ids }
   const app = createHttpApp({ backend, bodyBudget, unreadAnswers, log, ...options }, address)
   const http = await startHttpServer({

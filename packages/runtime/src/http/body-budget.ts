@@ -7,6 +7,14 @@ export interface BodyBudgetOptions {
   maxBytesPerPrincipal: number
 }
 
+export const bodyBudgetLimits = (server: {
+  max_body_bytes_in_flight: number
+  max_principal_body_bytes_in_flight: number
+}): BodyBudgetOptions => ({
+  maxBytes: server.max_body_bytes_in_flight,
+  maxBytesPerPrincipal: server.max_principal_body_bytes_in_flight,
+})
+
 /**
  * Limits the memory that request bodies take while they are received, parsed and passed on. A request
  * beyond the budget is answered 503 and may be repeated. A body that alone exceeds the budget is accepted

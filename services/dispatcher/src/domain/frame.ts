@@ -70,12 +70,11 @@ export const cancelFrame = (
   execution: Execution,
   log: readonly LogEntry[],
   { namesClaim = false } = {},
-): string =>
-  frame(
-    'execution_cancelled',
-    frameId(execution, execution.last_seq),
-    `{"context":${contextJson(execution, log)}${namesClaim ? `,"claim_generation":${execution.claim_generation}` : ''}}`,
-  )
+): string => {
+  const claim = namesClaim ? `,"claim_generation":${execution.claim_generation}` : ''
+  const json = `{"context":${contextJson(execution, log)}${claim}}`
+  return frame('execution_cancelled', frameId(execution, execution.last_seq), json)
+}
 
 /** Frame id, for deduplication: equal for repeats of an execution under one generation (invariant D9). */
 const frameId = ({ execution_id }: Execution, count: number): string =>

@@ -85,14 +85,14 @@ async function withTimeLimit(
   { db }: SchedulerDeps,
   items: StartableTick[],
 ): Promise<LimitedTick[]> {
-  const limited: LimitedTick[] = []
-  for (const item of items) {
-    const { firing } = item
-    const stored =
-      firing.attempts === 0 ? firing : await ticks.recordSubmission(db, firing, LEASE_MS)
-    if (stored?.not_after) limited.push({ ...item, not_after: stored.not_after })
-  }
-  return limited
+  const retried = items.map(({ firing }) => firing).filter(({ attempts }) => attempts > 0)
+  const stored = retried.length > 0 ? await ticks.recordSubmissions(db, retried, LEASE_MS) : []
+  const limits = new Map(stored.map(({ execution_id, not_after }) => [execution_id, not_after]))
+  return items.flatMap((item) => {
+    const { attempts, execution_id, not_after: first } = item.firing
+    const not_after = attempts === 0 ? first : limits.get(execution_id)
+    return not_after ? [{ ...item, not_after }] : []
+  })
 }
 
 const isOfAccount = (input: schedules.ActiveInput | undefined, firing: ticks.Firing) =>

@@ -135,22 +135,23 @@ export const leaseUnacknowledged = (db: Queries, limit: number, leaseMs: number)
       from taken t join schedules s on s.id = t.schedule_id`)
 
 /**
- * Records that the execution of a leased tick may be created for `forMs` from now. Returns that time, or undefined if
- * the tick was settled or its schedule paused: it must not be submitted then. The schedule is locked before the tick,
- * as everywhere, so a pause or an outcome comes before or after this.
+ * Records that the executions of leased ticks may be created for `forMs` from now. Returns those that may be submitted,
+ * with that time: not a tick that was settled or whose schedule was paused. Schedules are locked before ticks and in id
+ * order, as everywhere, so a pause or an outcome comes before or after this.
  */
-export const recordSubmission = (
-  db: Queries,
-  { schedule_id, nominal_at }: Outcome['firing'],
-  forMs: number,
-) =>
-  db.maybe<{ not_after: Date }>(sql`
+export const recordSubmissions = (db: Queries, firings: Outcome['firing'][], forMs: number) =>
+  db.rows<{ execution_id: string; not_after: Date }>(sql`
     with active as materialized (
-      select id from schedules where id = ${schedule_id} and status = 'active' for share)
+      select id from schedules
+       where id = any(${firings.map((firing) => firing.schedule_id)}::uuid[]) and status = 'active'
+       order by id for share)
     update schedule_ticks t set submit_until = now() + ${forMs}::float8 * interval '1 ms'
       from active
-     where t.schedule_id = active.id and t.nominal_at = ${nominal_at} and t.status in ('pending', 'queued')
-     returning t.submit_until as not_after`)
+      join unnest(${firings.map((firing) => firing.schedule_id)}::uuid[],
+                  ${firings.map((firing) => firing.nominal_at)}::timestamptz[]) as f (schedule_id, nominal_at)
+        on f.schedule_id = active.id
+     where t.schedule_id = f.schedule_id and t.nominal_at = f.nominal_at and t.status in ('pending', 'queued')
+    returning t.execution_id, t.submit_until as not_after`)
 
 export const postpone = (db: Queries, firings: Outcome['firing'][], delaysMs: number[]) =>
   db.run(sql`
