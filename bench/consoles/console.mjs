@@ -17,7 +17,9 @@ const iso = (ms) => new Date(ms).toISOString()
 const rounded = (ms) => Math.ceil(ms / ROUND_MS) * ROUND_MS
 const stats = (step) => () => {
   const to = rounded(Date.now())
-  return `/executions/stats?from=${iso(to - HOUR_MS)}&to=${iso(to)}&step=${step}`
+  const stepMs = step * 1_000
+  const from = Math.floor((to - HOUR_MS) / stepMs) * stepMs
+  return `/executions/stats?from=${iso(from)}&to=${iso(to)}&step=${step}`
 }
 const failed = () =>
   `/executions?state=FAILED&finished_after=${iso(rounded(Date.now()) - HOUR_MS)}&limit=1`

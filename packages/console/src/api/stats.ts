@@ -49,6 +49,15 @@ export const readHistory = (worker: string, range: Range, signal?: AbortSignal) 
 /** Ends of ranges are whole multiples of this, so that open consoles ask the same. */
 const ROUND_MS = 10_000
 
+/**
+ * The steps up to now. Their bounds do not move from one request to the next, so the server measures an earlier step once.
+ */
+export function recentSteps(seconds: number, step: number): Range {
+  const { from, to } = recently(seconds, step)
+  const stepMs = step * 1_000
+  return { from: Math.floor(from / stepMs) * stepMs, to, step }
+}
+
 /** The time range up to now, or some seconds more. */
 export function recently(seconds: number, step: number): Range {
   const to = Math.ceil(serverNow() / ROUND_MS) * ROUND_MS

@@ -1,4 +1,4 @@
-import { recently, type Stats } from '../api/stats.ts'
+import { recentSteps, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
@@ -22,14 +22,14 @@ const WAITS = [
 interface Props {
   /** Name of the statistics among the answers that are kept. */
   name: string
-  load: (range: ReturnType<typeof recently>, signal: AbortSignal) => Promise<Stats>
+  load: (range: ReturnType<typeof recentSteps>, signal: AbortSignal) => Promise<Stats>
 }
 
 /** The last hour: how many executions ended, and how long they waited. Nothing while it cannot be read. */
 export function Charts({ name, load }: Props) {
   const { data } = useQuery(
     `stats ${name}`,
-    (signal) => load(recently(RANGE.seconds, RANGE.step), signal),
+    (signal) => load(recentSteps(RANGE.seconds, RANGE.step), signal),
     { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
   )
   if (!data) return null

@@ -4,6 +4,7 @@ import type { Handlers } from '@windlass/rpc/call'
 import { invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import * as store from '../store/stats.ts'
+import { MeasuredSteps } from './measured-steps.ts'
 import { parseRequirement } from './requirement.ts'
 
 type Rpcs = Handlers<typeof HistoryService>
@@ -12,28 +13,30 @@ type Rpcs = Handlers<typeof HistoryService>
 const MAX_GROUPS = 50
 
 /** Creates the handlers that count executions. */
-export const statisticsHandlers = (db: Db): Pick<Rpcs, 'stats' | 'queueDepths'> => ({
-  async stats({ visible, from, to, ...request }) {
-    if (!from || !to) throw invalid('Statistics need a range of time.')
-    const filter = { ...request, visible: readVisibility(visible), from, to }
-    const { created, ended } = await store.measure(db, filter)
-    const isCut = (rows: store.Bucket[]) => sum(rows) >= store.MAX_MEASURED
-    return { buckets: bucketsOf(created, ended), cut: isCut(created) || isCut(ended) }
-  },
+export function statisticsHandlers(db: Db): Pick<Rpcs, 'stats' | 'queueDepths'> {
+  const steps = new MeasuredSteps((filter, limit) => store.measure(db, filter, limit))
+  return {
+    async stats({ visible, from, to, ...request }) {
+      if (!from || !to) throw invalid('Statistics need a range of time.')
+      const filter = { ...request, visible: readVisibility(visible), from, to }
+      const { created, ended, cut } = await steps.read(filter)
+      return { buckets: bucketsOf(created, ended), cut }
+    },
 
-  async queueDepths({ visible }) {
-    const rows = await store.queueDepths(db, readVisibility(visible))
-    return {
-      queues: rows.slice(0, store.MAX_REQUIREMENTS).map(({ body, depth, ...row }) => ({
-        ...row,
-        requirement: parseRequirement(body),
-        depth: Math.min(depth, store.MAX_DEPTH),
-        depth_exact: depth <= store.MAX_DEPTH,
-      })),
-      cut: rows.length > store.MAX_REQUIREMENTS,
-    }
-  },
-})
+    async queueDepths({ visible }) {
+      const rows = await store.queueDepths(db, readVisibility(visible))
+      return {
+        queues: rows.slice(0, store.MAX_REQUIREMENTS).map(({ body, depth, ...row }) => ({
+          ...row,
+          requirement: parseRequirement(body),
+          depth: Math.min(depth, store.MAX_DEPTH),
+          depth_exact: depth <= store.MAX_DEPTH,
+        })),
+        cut: rows.length > store.MAX_REQUIREMENTS,
+      }
+    },
+  }
+}
 
 /** One bucket for each step and group with executions. */
 function bucketsOf(
@@ -56,8 +59,6 @@ function bucketsOf(
     })
   return [...buckets.values()]
 }
-
-const sum = (rows: readonly store.Bucket[]) => rows.reduce((total, { count }) => total + count, 0)
 
 const numbers = (values: (number | null)[] | undefined) =>
   (values ?? []).filter((value): value is number => value !== null)

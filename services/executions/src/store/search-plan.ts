@@ -26,7 +26,7 @@ interface Request extends SearchFilter {
  * read the rows of these workflows.
  */
 export async function candidatesOf(db: Queries, request: Request): Promise<Candidates> {
-  if (request.by_finish) return ofWorkflows(request, await workflowsIn(db, request))
+  if (request.by_finish) return ofFinished(db, request)
   const selective = selectiveCondition(request)
   if (selective) return one(request, sql`${selective} and ${isVisible(request.visible)}`)
   const [tag] = Object.entries(request.tags)
@@ -129,6 +129,32 @@ const ofWorkflows = (request: Request, workflows: readonly KnownWorkflow[]): Can
          ${tail}) as found`,
 })
 
+/** Executions of these states are sorted by their end if there are no more; otherwise an index does that. */
+const MAX_SORTED = 10_000
+
+/** Ended executions in the order of their ends: those of rare states, or else those of the workflows. */
+async function ofFinished(db: Queries, request: Request): Promise<Candidates> {
+  const all = await readTotals(db, request.visible)
+  const workflows = inScope(all, request)
+  const states = request.states.filter(isTerminal)
+  const ofState = sumOf(all.filter(({ state }) => states.includes(state)))
+  const isRare = request.states.length > 0 && ofState <= MAX_SORTED && ofState < sumOf(workflows)
+  return isRare && request.visible.kind === 'all'
+    ? ofEndedStates(request, states)
+    : ofWorkflows(request, distinct(workflows))
+}
+
+const ofEndedStates = (request: Request, states: readonly string[]): Candidates => ({
+  key: sql`e.finished_at`,
+  ranges: 1,
+  from: (columns, tail) => sql`
+    select 0 as range, ${columns} from executions e
+     where e.state = any(${states}::text[]) and e.finished_at is not null
+       ${finishedWithin(request)} ${tail}`,
+})
+
+const sumOf = (rows: readonly Totals[]) => rows.reduce((total, row) => total + row.total, 0)
+
 const STATE_COUNT = STATES.length
 
 /** Chooses the index with fewer rows, by the totals. */
@@ -139,9 +165,8 @@ async function ofWorkflowsOrStates(db: Queries, request: Request): Promise<Candi
   if (isAnyWorkflow) return isAnyState ? one(request, sql`true`) : ofStates(request, states)
   const all = await readTotals(db, visible)
   const workflows = inScope(all, request)
-  const sum = (rows: readonly Totals[]) => rows.reduce((total, row) => total + row.total, 0)
   const ofState = all.filter(({ state }) => states.includes(state))
-  return visible.kind === 'all' && !isAnyState && sum(ofState) < sum(workflows)
+  return visible.kind === 'all' && !isAnyState && sumOf(ofState) < sumOf(workflows)
     ? ofStates(request, states)
     : ofWorkflows(request, distinct(workflows))
 }

@@ -67,7 +67,12 @@ export interface ListedRow {
 
 /** Maximum number of candidates of one query. */
 const MAX_CANDIDATES = 10_001
-/** Number of candidates that are read first: often enough for a page. */
+/**
+ * Numbers of candidates that are read until the page is full: at first so many times the rows of the page and at
+ * least MIN_CANDIDATES, which is enough if most match.
+ */
+const TIMES_OF_PAGE = 4
+const MIN_CANDIDATES = 100
 const FEW_CANDIDATES = 1_000
 /** Up to this number of ranges, each may be read up to the bound. */
 const FEW_RANGES = 4
@@ -81,8 +86,13 @@ export const listedColumns = sql`
 /** Reads one page. */
 export async function search(db: Db, request: Search): Promise<Found> {
   const candidates = await candidatesOf(db, request)
-  const found = await read(db, request, candidates, FEW_CANDIDATES)
-  return found.cut ? read(db, request, candidates, MAX_CANDIDATES) : found
+  const first = Math.max(MIN_CANDIDATES, TIMES_OF_PAGE * (request.limit + request.offset))
+  const steps = [first, FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
+  for (const most of steps) {
+    const found = await read(db, request, candidates, most)
+    if (!found.cut) return found
+  }
+  return read(db, request, candidates, MAX_CANDIDATES)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Visibility } from '@windlass/domain/visibility'
+import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { withReady } from './ready.ts'
@@ -29,9 +30,6 @@ export interface EndBucket extends Bucket {
   run_time: (number | null)[] | undefined
 }
 
-/** Maximum number of executions of each kind that are measured. */
-export const MAX_MEASURED = 200_000
-
 const GROUPS: Record<string, Sql> = {
   workflow: sql`e.workflow_namespace || '/' || e.workflow_name`,
   version: sql`e.workflow_version::text`,
@@ -41,8 +39,19 @@ const GROUPS: Record<string, Sql> = {
 
 const PERCENTILES = sql`percentile_cont(array[0.5, 0.95, 0.99])`
 
-/** Counts the executions that were created, and measures those that ended, by step and group. */
-export async function measure(db: Db, filter: StatsFilter) {
+/** Executions that were created and that ended, by step and group. */
+export interface Measured {
+  created: Bucket[]
+  ended: EndBucket[]
+  /** Time of the database before the rows were read. */
+  as_of: Date
+}
+
+/**
+ * Counts the executions that were created, and measures those that ended, by step and group: at most `limit` of both
+ * kinds.
+ */
+export async function measure(db: Db, filter: StatsFilter, limit: number): Promise<Measured> {
   const workflows = await workflowsIn(db, filter)
   const rows = (time: Sql, columns: Sql) => sql`
     select ${GROUPS[filter.group] ?? sql`''`} as "group",
@@ -55,7 +64,8 @@ export async function measure(db: Db, filter: StatsFilter) {
          where e.workflow_namespace = w.namespace and e.workflow_name = w.name
            and ${time} >= ${filter.from} and ${time} < ${filter.to}
            ${filter.worker_name ? sql`and e.worker_name = ${filter.worker_name}` : sql``}) as e
-     limit ${MAX_MEASURED}`
+     limit ${limit}`
+  const as_of = await readClock(db)
   const [created, ended] = await Promise.all([
     db.rows<Bucket>(sql`
       select "group", step, count(*) as count
@@ -70,7 +80,7 @@ export async function measure(db: Db, filter: StatsFilter) {
               extract(epoch from e.finished_at - e.started_at)::float8 as run`,
         )}) as e group by 1, 2`),
   ])
-  return { created, ended }
+  return { created, ended, as_of }
 }
 
 export interface QueueRow {

@@ -51,7 +51,10 @@ const Stats = z
         run_time: percentiles,
       }),
     ),
-    /** True if the range holds more executions than are measured. */
+    /**
+     * True if the range holds more executions than one request measures: earlier steps are missing or incomplete. Later
+     * requests for the same steps continue with them.
+     */
     cut: z.boolean(),
   })
   .meta({ id: 'ExecutionStats' })
