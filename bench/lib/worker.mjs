@@ -5,9 +5,9 @@ import os from 'node:os'
 const GENERATION = 'x-svc-claim-generation'
 
 /** Registers a worker. Returns `post` for its routes and `connect` for its stream, with a handler per event. */
-export async function registerWorker(client, { name, bootstrap, slots, labels = {} }) {
+export async function registerWorker(client, { name, bootstrap, slots, labels = {}, features }) {
   const answer = await client.request('POST', '/workers/register', {
-    body: JSON.stringify(workerRecord(name, slots, labels)),
+    body: JSON.stringify({ ...workerRecord(name, slots, labels), features }),
     headers: { authorization: `Bearer ${bootstrap}` },
   })
   if (answer.status !== 200) throw new Error(`register: ${answer.status} ${answer.text}`)
@@ -25,8 +25,10 @@ export async function registerWorker(client, { name, bootstrap, slots, labels = 
 }
 
 /**
- * Connects a worker that speaks the real protocol and runs no code: it claims, reports one task and the
- * end. So a benchmark measures the server, not Python. It runs up to `slots` executions at a time.
+ * Connects a worker that speaks the real protocol and runs no code, so a benchmark measures the server, not Python. It
+ * runs up to `slots` executions at a time. It claims, reports one task, and reports the end, as a worker does that announces
+ * no features. With the feature `claim_by_delivery` it sends all of this in one checkpoint, as the Python worker does for
+ * a short execution.
  */
 export async function scriptedWorker(client, options) {
   const { post, connect } = await registerWorker(client, options)
@@ -43,27 +45,30 @@ export async function scriptedWorker(client, options) {
 }
 
 async function perform(post, data) {
-  const { context } = JSON.parse(data)
+  const { context, claim } = JSON.parse(data)
   const id = context.execution_id
-  const claim = await post(`claim/${id}`)
-  if (claim.status !== 200) throw new Error(`claim: ${claim.status} ${claim.text}`)
-  const fence = { [GENERATION]: claim.headers[GENERATION] }
+  const fence = { [GENERATION]: claim?.generation ?? (await claimOf(post, id)) }
   const source = `say_hello_${id.slice(-8)}`
   const report = async (state, events, output = 'null') => {
     const body = checkpoint(context, { state, events, output })
     const answer = await post(`checkpoint/${id}`, body, fence)
     if (answer.status !== 200) throw new Error(`checkpoint: ${answer.status} ${answer.text}`)
   }
-  await report('RUNNING', [
+  const begun = [
     event('WORKFLOW_STARTED', context.workflow_name, 'null'),
     event('TASK_STARTED', source, '{"name":"World"}'),
     event('TASK_COMPLETED', source, '"Hello, World"'),
-  ])
-  await report(
-    'COMPLETED',
-    [event('WORKFLOW_COMPLETED', context.workflow_name, '"Hello, World"')],
-    '"Hello, World"',
-  )
+  ]
+  const ended = [event('WORKFLOW_COMPLETED', context.workflow_name, '"Hello, World"')]
+  if (!claim) await report('RUNNING', begun)
+  await report('COMPLETED', claim ? [...begun, ...ended] : ended, '"Hello, World"')
+}
+
+/** Claims an execution and returns the generation. */
+async function claimOf(post, id) {
+  const claim = await post(`claim/${id}`)
+  if (claim.status !== 200) throw new Error(`claim: ${claim.status} ${claim.text}`)
+  return claim.headers[GENERATION]
 }
 
 /** Builds the JSON text of an event; `value` is JSON text. */
@@ -102,11 +107,11 @@ export const workerRecord = (name, slots, labels) => ({
 })
 
 /** Connects `count` scripted workers to the system whose data directory is `home`. */
-export function scriptedWorkers(client, home, { count, slots }) {
+export function scriptedWorkers(client, home, { count, slots, features }) {
   const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
   return Promise.all(
     Array.from({ length: count }, (_, i) =>
-      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, slots }),
+      scriptedWorker(client, { name: `scripted-${i}`, bootstrap, slots, features }),
     ),
   )
 }
