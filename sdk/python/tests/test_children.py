@@ -384,6 +384,24 @@ async def test_ignored_cancellation_ends_as_cancelled(
         assert other.crashes == 0
 
 
+async def test_cancel_that_is_repeated_does_not_extend_the_grace(
+    server: FakeServer,
+    workers: Workers,
+    source: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_remote_run, "CANCEL_GRACE_S", 1)
+    await workers.start()
+    stored = server.start(source, "ignores_cancel", "never")
+    await until(lambda: ledger(tmp_path))
+    async with asyncio.timeout(HANG_S):
+        while stored.state != "CANCELLED":
+            server.cancel(stored)
+            await asyncio.sleep(0.05)
+    assert stored.events[-1]["value"]["reason"] == "cancel_ignored"
+
+
 async def test_child_with_code_of_an_ended_execution_gets_no_more_executions(
     server: FakeServer,
     workers: Workers,

@@ -130,6 +130,7 @@ class RemoteRun:
         self._child: ChildProcess | None = None
         self._calls: dict[int, asyncio.Task[None]] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._is_ended = False
 
     def start(self) -> None:
         """Sends the execution to a child."""
@@ -147,7 +148,9 @@ class RemoteRun:
         self._child.add_run(self, f"{members}\n{self._claim.text}".encode())
 
     def cancel(self) -> None:
-        """Cancels the workflow; after CANCEL_GRACE_S, the worker ends it."""
+        """Cancels the workflow; CANCEL_GRACE_S after the first cancel, the worker ends it."""
+        if self._timer is not None or self._is_ended:
+            return
         self.send(FrameKind.CANCEL)
         self._set_timer(CANCEL_GRACE_S, self._on_cancel_ignored)
 
@@ -211,6 +214,7 @@ class RemoteRun:
         self._end()
 
     def _end(self) -> None:
+        self._is_ended = True
         self._stop_calls()
         if self._timer is not None:
             self._timer.cancel()
