@@ -10,6 +10,11 @@ export interface CommandContext {
   isTerminal?: boolean
   /** Time for which a request that failed is repeated, where that is safe. */
   retryForMs: number
+  /**
+   * Writes this sentence if the user interrupts the command, which then ends with status 130. The returned function
+   * ends that.
+   */
+  explainInterrupt?: (sentence: string) => () => void
   /** The URL of the system that runs from this clone, if one does. */
   findRunningServer: () => Promise<string | undefined>
 }

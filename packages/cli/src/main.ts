@@ -13,11 +13,25 @@ for (const output of [process.stdout, process.stderr])
 /** A restart of the server takes less. */
 const RETRY_FOR_MS = 30_000
 
+/** The status of a program that SIGINT ended. */
+const INTERRUPTED = 130
+const err = createWriter(process.stderr)
+
+function explainInterrupt(sentence: string): () => void {
+  const onInterrupt = () => {
+    err(`\nwindlass: ${sentence}\n`)
+    process.exit(INTERRUPTED)
+  }
+  process.once('SIGINT', onInterrupt)
+  return () => process.off('SIGINT', onInterrupt)
+}
+
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   env: process.env,
   findRunningServer,
   retryForMs: RETRY_FOR_MS,
   isTerminal: process.stdout.isTTY === true,
   out: createWriter(process.stdout),
-  err: createWriter(process.stderr),
+  err,
+  explainInterrupt,
 })

@@ -83,6 +83,22 @@ test('SIGINT while the server does not answer: the command ends by it', async ()
   expect(signal === 'SIGINT' ? 130 : status).toBe(130)
 })
 
+test('SIGINT while a run is awaited: the command says how to wait for it again', async () => {
+  const api = await fakeApi()
+  api.answers.set('POST /workflows/default/flow/run/sync?wait_for=paused&timeout=240', 'silence')
+  const child = start(['workflow', 'run', 'flow', '--server-url', api.url])
+  const ended = finished(child)
+  await expect.poll(() => api.seen.length).toBe(1)
+  child.kill('SIGINT')
+  const key = api.seen[0]?.headers['idempotency-key']
+  expect(key).toMatch(/^\S{8,}$/)
+  expect(await ended).toEqual({
+    out: '',
+    err: `\nwindlass: if the run was started, it continues. To wait for it again, add: --idempotency-key ${key}\n`,
+    status: 130,
+  })
+})
+
 test('server rpc-keys: one file of keys for each service, readable by its owner only', async () => {
   const dir = join(await folder(), 'keys')
   const write = async (env: Record<string, string> = {}) => {

@@ -112,14 +112,19 @@ export const workflowRun: Command = {
       throw new UsageError(`--priority ${PRIORITY_PROBLEM}`)
     const call = createApiCall(parsed, context)
     const shown = { detailed: detailed ? 'true' : undefined }
+    const key = parsed.options['idempotency-key']?.toString() ?? randomUUID()
     const request = {
       method: 'POST' as const,
       path: `${run}/${isAsync ? 'async' : 'sync'}`,
       query: { version: version?.toString(), priority: priority?.toString(), ...shown },
       body: await readInput(parsed.args[1]),
-      idempotencyKey: parsed.options['idempotency-key']?.toString() ?? randomUUID(),
+      idempotencyKey: key,
     }
+    const endExplaining = context.explainInterrupt?.(
+      `if the run was started, it continues. To wait for it again, add: --idempotency-key ${key}`,
+    )
     const answer = isAsync ? await call(request) : await waitUntilSettled(call, request, shown)
+    endExplaining?.()
     printJson(context, answer)
     return isAsync ? 0 : exitStatusOf(answer)
   },
