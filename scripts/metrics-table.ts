@@ -4,6 +4,7 @@ import * as everyProcess from '../packages/runtime/src/metrics/metrics.ts'
 import * as dispatcher from '../services/dispatcher/src/metrics.ts'
 import * as executions from '../services/executions/src/metrics.ts'
 import * as gateway from '../services/gateway/src/metrics.ts'
+import * as identity from '../services/identity/src/metrics.ts'
 import * as mcp from '../services/mcp/src/metrics.ts'
 import * as scheduler from '../services/scheduler/src/metrics.ts'
 import { workerMetrics } from './worker-metrics.ts'
@@ -14,6 +15,7 @@ const SECTIONS: [string, Module][] = [
   ['Every service', everyProcess],
   ['Services with rpcs', rpc],
   ['gateway', gateway],
+  ['identity', identity],
   ['executions', executions],
   ['dispatcher', dispatcher],
   ['scheduler', scheduler],

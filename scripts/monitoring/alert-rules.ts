@@ -10,6 +10,7 @@ export interface AlertRule {
 
 const DAY_S = 86_400
 const CERTIFICATE_DAYS = 14
+const KEY_DAYS = 365
 
 export const alertRules: readonly AlertRule[] = [
   {
@@ -138,6 +139,15 @@ export const alertRules: readonly AlertRule[] = [
     severity: 'warning',
     summary: `The certificate of {{ $labels.listener }} expires within ${CERTIFICATE_DAYS} days`,
     description: 'Replace the files; they are read again without a restart.',
+  },
+  {
+    alert: 'WindlassEncryptionKeyAge',
+    expr: `time() - max(windlass_encryption_key_since_seconds) > ${KEY_DAYS * DAY_S}`,
+    for: '1h',
+    severity: 'warning',
+    summary: 'The key of the stored secrets is more than a year old',
+    description:
+      'docs/security.md (Rotating the key) says how to replace it while the services run.',
   },
 ]
 

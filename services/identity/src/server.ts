@@ -32,6 +32,7 @@ import { secretHandlers } from './handlers/secret-handlers.ts'
 import { viewHandlers } from './handlers/view-handlers.ts'
 import { workerTokenHandlers } from './handlers/worker-token-handlers.ts'
 import { deleteEndedSessions, endExpiredSessions } from './loops/end-sessions.ts'
+import { observeKeyAge } from './observe.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 import { deleteExpired } from './store/secrets.ts'
 import { deleteOlder } from './store/used-configs.ts'
@@ -63,6 +64,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   const bootstrapToken = createBootstrapTokenReader(settings, log)
   await bootstrapToken()
   const keys = await readAtStart(log, () => deriveKeyring(db, security.encryption))
+  if (keys) runtime.teardown.add('metrics', observeKeyAge(db, keys))
 
   const { verifyCaller } = service.serviceIdentity
   const uses = new SecretUses(db, settings.audit.level !== 'changes')

@@ -142,3 +142,20 @@ test('batch of 0 or of more than 1,000: refused', async () => {
   for (const limit of [0, 1_001])
     await expect(rotate(keys, limit)).rejects.toMatchObject({ kind: 'invalid' })
 })
+
+test('a key: the time of its first use is kept over restarts, and a new key has its own', async () => {
+  const { db, replica } = await setup()
+  const uses = () =>
+    db.rows<{ key_id: string; days: number }>(sql`
+      select key_id, (extract(epoch from now() - first_used_at) / 86400)::float8 as days
+        from encryption_keys order by first_used_at`)
+  await replica(OLD)
+  await expect.poll(async () => (await uses()).length).toBe(1)
+  await db.run(sql`update encryption_keys set first_used_at = now() - interval '400 days'`)
+  await replica(OLD)
+  await replica(NEW, OLD)
+  await expect.poll(async () => (await uses()).length).toBe(2)
+  const [first, second] = await uses()
+  expect(first?.days).toBeGreaterThan(399)
+  expect(second?.days).toBeLessThan(1)
+})
