@@ -69,6 +69,7 @@ test.each(['gateway', 'dispatcher'] as const)(
     const busy = await a.startWorker({ capacity: 1, url })
     const long = await a.run()
     const generation = await busy.awaitAndClaim(long)
+    const { stream } = busy
     const readers = Array.from({ length: 6 }, () => readThrough(a, long))
     const workers = await Promise.all(Array.from({ length: 6 }, () => a.startWorker({ url })))
     const stops = [keepConnected(busy), ...workers.map(reconnectingWorker)]
@@ -88,6 +89,8 @@ test.each(['gateway', 'dispatcher'] as const)(
       }
     })()
     for (const victim of system().of(service)) await interruptAndRestart(victim)
+    // A gateway continues the streams of a dispatcher that stops from another one.
+    if (service === 'dispatcher') expect(busy.stream).toBe(stream)
     await Promise.all([load, talk])
     expectOk(await retryUntilAnswered(() => busy.complete(long, generation, '"done"', { url })))
     for (const id of ids) {

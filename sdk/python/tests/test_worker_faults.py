@@ -238,6 +238,31 @@ def _is_back(server: FakeServer, before: int) -> bool:
     return len(server.connects) > before and server.connected("w1")
 
 
+async def test_stream_of_a_stopping_gateway_is_reopened_at_once(
+    server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_connect_stream, "FIRST_DELAY_S", 600.0)
+    monkeypatch.setattr(_connect_stream, "MAX_DELAY_S", 600.0)
+    monkeypatch.setattr(_connect_stream, "STABLE_STREAM_S", 0.0)
+    await workers.start()
+    server.comment("w1", "stopping")
+    server.close_stream("w1")
+    await until(partial(_is_back, server, 1))
+
+
+async def test_short_stream_of_a_stopping_gateway_is_reopened_after_a_delay(
+    server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_connect_stream, "FIRST_DELAY_S", 0.4)
+    monkeypatch.setattr(_connect_stream, "MAX_DELAY_S", 0.4)
+    monkeypatch.setattr(_connect_stream, "STABLE_STREAM_S", 600.0)
+    await workers.start()
+    server.comment("w1", "stopping")
+    server.close_stream("w1")
+    await until(partial(_is_back, server, 1))
+    assert server.connects[-1] - server.connects[0] >= 0.2
+
+
 async def test_silent_stream_is_reopened(server: FakeServer, workers: Workers) -> None:
     await workers.start(stream_idle_s=0.05)
     await until(lambda: len(server.connects) >= 3)

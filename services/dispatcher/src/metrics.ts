@@ -9,7 +9,7 @@ export const workerSlots = gauge('windlass_worker_slots', {
   labels: ['state'],
 })
 export const streamEnds = counter('windlass_worker_stream_ends_total', {
-  help: 'Worker streams that ended, by reason: disconnected, superseded, evicted, stopping, stalled, buffer_overflow.',
+  help: 'Worker streams that ended, by reason: disconnected, superseded, evicted, stopping, gateway_stopping, stalled, buffer_overflow.',
   labels: ['reason'],
 })
 export const evictions = counter('windlass_worker_evictions_total', {

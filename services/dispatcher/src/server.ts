@@ -116,6 +116,10 @@ function watchGateways(
   { workers, delivery, distribution }: GatewayWatchDeps,
   { log, teardown }: Runtime,
 ): GatewayWatch {
+  const streamOf = (worker_name: string, connection_generation: number) => {
+    const worker = workers.get(worker_name)
+    return worker?.connection_generation === connection_generation ? worker.stream : undefined
+  }
   const gateways = new GatewayWatch({
     onHung(gateway) {
       log.warn({ gateway }, 'gateway hangs')
@@ -123,10 +127,11 @@ function watchGateways(
       void delivery.releaseUnreachable()
     },
     onDelivered(worker_name, connection_generation, bytes) {
-      const worker = workers.get(worker_name)
-      if (worker?.connection_generation === connection_generation)
-        worker.stream.deliveredBytes = bytes
+      const stream = streamOf(worker_name, connection_generation)
+      if (stream) stream.deliveredBytes = bytes
     },
+    onLeave: (worker_name, connection_generation) =>
+      streamOf(worker_name, connection_generation)?.end('gateway_stopping'),
     onRecovered() {
       workers.bumpFleetVersion()
       distribution.wake()

@@ -99,6 +99,19 @@ test('a gateway hangs after two frames, of which one has arrived: only the other
   expect(ids).not.toContain(first.execution_id)
 })
 
+test('a gateway stops: a stream ends after the frames that were sent; that of a later one stays', async () => {
+  const system = await setUp()
+  const { a, b } = system
+  const generation = a.stream.headers['x-windlass-connection-generation']
+  b.gateway.acknowledge(`leave 0 ${b.name}\n`)
+  const { execution_id } = await deliver(system)
+  a.gateway.acknowledge(`.leave ${generation} ${a.name}\n`)
+  await expect.poll(() => a.stream.ended, { timeout: HANG_MS }).toBe(true)
+  expect(a.stream.reason()).toBe('gateway_stopping')
+  expect(a.stream.text()).toContain(execution_id)
+  expect(b.stream.ended).toBe(false)
+})
+
 test('an acknowledgement of an earlier stream of the worker: its frame is released', async () => {
   const system = await setUp()
   const { a, released } = system

@@ -145,6 +145,7 @@ test('S7: graceful stop: every stream ends, names are free, the last pongs are s
   await stopping
 
   expect(joined.every(({ stream }) => stream.ended)).toBe(true)
+  expect(new Set(joined.map(({ stream }) => stream.reason()))).toEqual(new Set(['stopping']))
   const rows = await db.rows<{ name: string; connected: boolean; recent: boolean }>(sql`
     select name, connected, last_seen_at > now() - interval '30 seconds' as recent from workers`)
   expect(rows.every(({ connected }) => !connected)).toBe(true)

@@ -15,6 +15,8 @@ export interface FakeStream {
   headers: IncomingMessage['headers']
   frames: Frame[]
   comments: string[]
+  /** Reason for the end, as the dispatcher tells the gateway. */
+  reason(): string | undefined
   /** Everything received, for bodies that are not streams. */
   text(): string
   ended: boolean
@@ -67,6 +69,7 @@ function read(response: IncomingMessage): FakeStream {
     headers: response.headers,
     frames: [],
     comments: [],
+    reason: () => response.trailers['x-windlass-end'],
     text: () => text,
     ended: false,
     ended_ms: Number.NaN,

@@ -4,6 +4,8 @@ import { expect, onTestFinished, test } from 'vitest'
 import { ID } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 
+const STREAMS = 40
+
 const CLIENTS = 40
 
 /** Sends one request; resolves to the Connection header of the response, or the code of the error. */
@@ -34,6 +36,22 @@ test('R7: a stop under load on kept-alive connections: every request is answered
   const stopped = stop()
   expect(new Set(await clients)).toEqual(new Set(['close']))
   await stopped
+})
+
+test('a stop with open event streams: they end one after another', async () => {
+  const { json, call, executions, stop } = await startGateway()
+  await json('POST', '/workflows/default/hello/run/async', 1)
+  const open = () => call('GET', `/executions/${executions.last}/events`)
+  const streams = await Promise.all(Array.from({ length: STREAMS }, open))
+  const ends = Promise.all(
+    streams.map(async (response) => {
+      await response.text()
+      return performance.now()
+    }),
+  )
+  await stop()
+  const ended = await ends
+  expect(Math.max(...ended) - Math.min(...ended)).toBeGreaterThan(200)
 })
 
 test('a request that arrives on an idle connection during a stop: answered, then closed', async () => {

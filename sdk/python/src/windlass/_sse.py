@@ -37,6 +37,11 @@ class Decoder:
         self._data: list[bytes] = []
         self._has_fields = False
 
+    @property
+    def comment(self) -> str:
+        """The last comment of the stream so far."""
+        return self._comment
+
     def feed(self, chunk: bytes) -> list[Frame]:
         """Returns the frames that end in this chunk. Raises FrameTooLarge."""
         self._buffer += chunk

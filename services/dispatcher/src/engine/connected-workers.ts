@@ -68,7 +68,10 @@ import type { EndReason, WorkerStream } from './worker-stream.ts'
  *    a frame that had been passed on in part has none.
  *
  * Drain (streams/drain-streams.ts). A dispatcher that stops takes no new streams and ends the open ones over
- * 12 ms each, 12 s at most, so that less than a tenth of a fleet of a thousand reconnects in any second.
+ * 12 ms each, 12 s at most, so that less than a tenth of a fleet of a thousand moves in any second. A trailer of the
+ * response says that it stops, and the gateway continues the stream from another dispatcher at once: a worker that
+ * reconnected would be without work for half a second. A gateway that stops asks for the end of each of its streams,
+ * which comes after the frames that are on their way; had it closed them, these would wait for `claim_timeout`.
  * Remaining sockets are destroyed one second later. Executions that run are not affected.
  *
  * Guaranteed:

@@ -11,6 +11,8 @@ const HUNG_MS = 1_000
 const FRESH_MS = 600
 /** Connection generation and delivered bytes of a worker's stream, and its name. */
 const ACKNOWLEDGEMENT = /^\.*(\d+) (\d+) (.+)$/
+/** Connection generation of a worker's stream that is to end, and the name of the worker. */
+const LEAVE = /^\.*leave (\d+) (.+)$/
 
 interface BeatingGateway {
   beatMs: number
@@ -24,6 +26,8 @@ export interface GatewayWatchOptions {
   onRecovered(): void
   /** Receives the number of bytes of a worker stream that its gateway has passed on. */
   onDelivered(worker_name: string, connection_generation: number, bytes: number): void
+  /** Called when a gateway that stops wants the stream of a worker to end. */
+  onLeave(worker_name: string, connection_generation: number): void
 }
 
 /**
@@ -32,7 +36,8 @@ export interface GatewayWatchOptions {
  * worker receives them. A gateway that never sends beats, such as one of an earlier release, is never
  * considered hung. Nor is any gateway while no other one sends beats: the machine may be busy, and the work
  * could go nowhere else. Between the beats come acknowledgements of what was delivered to workers
- * (connected-workers.ts).
+ * (connected-workers.ts), and requests of a gateway that stops to end streams: if it closed them itself, frames that are
+ * on their way would be lost.
  */
 export class GatewayWatch {
   readonly #options: GatewayWatchOptions
@@ -63,7 +68,7 @@ export class GatewayWatch {
     let rest = ''
     request.on('data', (chunk: Buffer) => {
       gateway.beatMs = performance.now()
-      rest = this.#readAcknowledgements(rest + chunk.toString('latin1'))
+      rest = this.#readLines(rest + chunk.toString('latin1'))
       this.#recover(gateway)
     })
     request.on('error', () => {})
@@ -75,12 +80,14 @@ export class GatewayWatch {
   }
 
   /** Reads complete lines; returns the incomplete rest. Beats are dots before a line. */
-  #readAcknowledgements(text: string): string {
+  #readLines(text: string): string {
     const lines = text.split('\n')
     const rest = lines.pop() ?? ''
     for (const line of lines) {
       const [, generation, bytes, name] = ACKNOWLEDGEMENT.exec(line) ?? []
       if (name) this.#options.onDelivered(name, Number(generation), Number(bytes))
+      const [, left, leaving] = LEAVE.exec(line) ?? []
+      if (leaving) this.#options.onLeave(leaving, Number(left))
     }
     return rest.replace(/^\.+/, '')
   }

@@ -8,6 +8,7 @@ export type EndReason =
   | 'superseded'
   | 'evicted'
   | 'stopping'
+  | 'gateway_stopping'
   | 'stalled'
   | 'buffer_overflow'
 
@@ -25,6 +26,8 @@ const HEADERS = {
   Connection: 'keep-alive',
   'X-Accel-Buffering': 'no',
 }
+/** Trailer with the reason for the end, for the gateway: it moves the stream of a dispatcher that stops. */
+const END_TRAILER = 'X-Windlass-End'
 const CONNECTED = ': connected\n\n'
 const CHUNK_BYTES = 65_536
 /** High-water mark: above it the worker is offered no work; cancels and pings are still sent. */
@@ -100,6 +103,7 @@ export class WorkerStream {
     if (this.#endReason) return
     this.#finish(reason)
     for (const chunk of this.#unsent.splice(0)) this.#response.write(chunk)
+    this.#response.addTrailers({ [END_TRAILER]: reason })
     this.#response.end()
     const forceCloseTimer = setTimeout(() => this.#response.destroy(), this.#stallMs)
     this.#response.on('close', () => clearTimeout(forceCloseTimer))

@@ -6,7 +6,7 @@ import { newId } from '@windlass/runtime/ids'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { DispatcherWatch } from './dispatcher-watch.ts'
-import { WorkerProxy } from './worker-proxy.ts'
+import { type Upstream, WorkerProxy } from './worker-proxy.ts'
 
 /** A dispatcher that does not start to respond within this time is skipped. */
 const RESPONSE_TIMEOUT_MS = 5_000
@@ -20,6 +20,9 @@ const STALL_TIMEOUT_MS = 15_000
  * statement.
  */
 const MOVES_AT_ONCE = 16
+/** Time for a dispatcher to end a stream that it was asked to end. */
+const END_TIMEOUT_MS = 1_000
+const STOPPING = unavailable('the server is stopping')
 
 /** Receives the name and the connection generation of a worker that closed its stream. */
 type OnWorkerLeft = (name: string, connection_generation: number) => void
@@ -34,7 +37,8 @@ interface OpenProxy {
 /**
  * Proxies worker streams from the dispatchers, byte for byte. Streams of a dispatcher that hangs
  * (dispatcher-watch.ts) move to another one; otherwise their workers would get no work although they are
- * alive.
+ * alive. So do those of a dispatcher that stops: their workers need not reconnect. When this process stops, it lets the
+ * dispatchers end the streams, so that no frame is lost on its way.
  */
 export class DispatcherStreams {
   readonly #urls: readonly string[]
@@ -81,9 +85,11 @@ export class DispatcherStreams {
         stalledMs: this.#stalledMs,
         isDelayed: () => this.#watches.get(proxy.url)?.mayBeDelayed === true,
         onDelivered: (delivered) => this.#watches.get(proxy.url)?.acknowledge(delivered),
+        onDispatcherStopping: () => void this.#handOver(open),
         worker_name: owner.worker_name,
       })
-      const open = { proxy, ctx, owner, isMoving: false }
+      const open: OpenProxy = { proxy, ctx, owner, isMoving: false }
+      ctx.endOnStop = () => this.#end(open)
       this.#open.add(open)
       const leftBy = await proxy.copy()
       this.#open.delete(open)
@@ -132,10 +138,37 @@ export class DispatcherStreams {
     const url = this.#candidates().find((each) => this.#watches.get(each)?.isFresh)
     if (url === undefined || url === hung) return
     one.isMoving = true
-    await one.proxy.move(url, () => this.#connect(url, one.ctx, one.owner))
+    await one.proxy.move(() => this.#openAt([url], one))
     one.isMoving = false
     // A stream that could not move is tried again at the next check.
     if (one.proxy.url === url && this.#isHung(hung)) this.#leave(hung)
+  }
+
+  /** Moves the stream of a dispatcher that has ended it because it stops; it ends if no other one takes it. */
+  async #handOver(one: OpenProxy): Promise<void> {
+    const left = one.proxy.url
+    const others = this.#candidates().filter((url) => url !== left && !this.#isHung(url))
+    if (one.isMoving || others.length === 0) return
+    one.isMoving = true
+    await one.proxy.move(() => this.#openAt(others, one))
+    one.isMoving = false
+  }
+
+  /** Opens the stream of a worker at the first of these dispatchers that responds. */
+  async #openAt(urls: readonly string[], { ctx, owner }: OpenProxy): Promise<Upstream | undefined> {
+    for (const url of urls) {
+      const response = await this.#connect(url, ctx, owner)
+      if (response?.statusCode === 200) return { url, response }
+      response?.destroy()
+    }
+    return undefined
+  }
+
+  /** Ends a stream because this process stops: its dispatcher does, or the stream is cut off. */
+  #end({ proxy, ctx }: OpenProxy): void {
+    const isAsked = this.#watches.get(proxy.url)?.requestEnd(proxy)
+    if (isAsked) setTimeout(() => ctx.abort(STOPPING), END_TIMEOUT_MS).unref()
+    else ctx.abort(STOPPING)
   }
 
   #connect(url: string, ctx: RequestContext, owner: WorkerIdentity) {

@@ -71,6 +71,11 @@ export class DispatcherWatch {
     this.#unacknowledged.add(stream)
   }
 
+  /** Asks the dispatcher to end a stream after everything that it has sent; false if that is not possible now. */
+  requestEnd({ generation, worker_name }: AcknowledgedStream): boolean {
+    return this.#beatMs !== undefined && this.#write(`leave ${generation} ${worker_name}\n`)
+  }
+
   stop(): void {
     this.#stopChecks()
     this.#stalls.stop()

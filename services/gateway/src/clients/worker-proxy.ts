@@ -17,6 +17,10 @@ const FRAME_END = '\n\n'
  */
 const DELAYED = ': delayed\n\n'
 const ON_TIME = ': on time\n\n'
+/** Comment that the worker gets before its stream ends because this process stops: another one takes the stream. */
+const STOPPING = ': stopping\n\n'
+/** Trailer with which a dispatcher says why it ends a stream. */
+const END_TRAILER = 'x-windlass-end'
 /** Shorter pieces contain no dispatch; they are mostly pings, of which a large fleet gets many. */
 const MIN_ACKNOWLEDGED_BYTES = 64
 
@@ -28,11 +32,19 @@ export interface WorkerProxyOptions {
   isDelayed(): boolean
   /** Called after bytes have been delivered. */
   onDelivered(stream: AcknowledgedStream): void
+  /** Called when the dispatcher has ended the stream because it stops: the time to move. */
+  onDispatcherStopping(): void
+}
+
+/** Stream of a dispatcher, and the base URL of that. */
+export interface Upstream {
+  url: string
+  response: IncomingMessage
 }
 
 /**
  * The stream of one worker, copied byte for byte from a dispatcher. It can move to the stream of
- * another dispatcher between two frames; the worker does not notice.
+ * another dispatcher between two frames; the worker does not notice. It does so when the dispatcher hangs or stops.
  */
 export class WorkerProxy implements AcknowledgedStream {
   /** Base URL of the dispatcher. */
@@ -102,23 +114,24 @@ export class WorkerProxy implements AcknowledgedStream {
     })
   }
 
-  /** Moves to the stream that `open` opens at `url`, unless that fails or a frame is half copied. */
-  async move(url: string, open: () => Promise<IncomingMessage | undefined>): Promise<void> {
+  /** Moves to the stream that `open` opens, unless that fails or a frame is half copied. */
+  async move(open: () => Promise<Upstream | undefined>): Promise<void> {
     if (!this.#canMove) return
-    this.#moving = this.#move(url, open)
+    this.#moving = this.#move(open)
     await this.#moving
     this.#moving = undefined
   }
 
-  async #move(url: string, open: () => Promise<IncomingMessage | undefined>): Promise<void> {
+  async #move(open: () => Promise<Upstream | undefined>): Promise<void> {
     const upstream = await open()
     if (!upstream) return
-    if (upstream.statusCode !== 200 || !this.#canMove) return void upstream.destroy()
+    const { url, response } = upstream
+    if (!this.#canMove) return void response.destroy()
     const previous = this.#upstream
-    this.#upstream = upstream
+    this.#upstream = response
     this.url = url
     this.#copiedBytes = 0
-    this.#attach(upstream)
+    this.#attach(response)
     previous.destroy()
   }
 
@@ -154,8 +167,11 @@ export class WorkerProxy implements AcknowledgedStream {
     // process ended the stream.
     upstream.once('end', () => {
       const wasOpen = !res.destroyed
+      const reason = upstream.trailers[END_TRAILER]
+      if (reason === 'stopping' && isCurrent()) this.#options.onDispatcherStopping()
       void ifCurrent(() => {
         this.#isEndedHere ||= wasOpen
+        if (reason === 'gateway_stopping' && this.#tail === FRAME_END) res.write(STOPPING)
         res.end()
       })
     })

@@ -28,6 +28,8 @@ export class RequestContext {
   readonly responseHeaders: string[] = []
   /** Counts the answer until the client has read it; throws `unavailable` for too many. */
   countUnread: (answer: AnswerSize) => void = () => {}
+  /** Ends a response in progress without loss when the server stops, instead of `abort`. */
+  endOnStop: (() => void) | undefined
   /** Memory that the body of the request is accounted for. */
   bodyReservation: BodyReservation | undefined
   #closed: AbortController | undefined

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Fault, unavailable } from '@windlass/runtime/faults'
 import { clientAddress } from '@windlass/runtime/http/client-address'
 import { type HttpServer, httpLimits, startHttpServer } from '@windlass/runtime/http/http-server'
+import { endInTurn } from '@windlass/runtime/process/end-in-turn'
 import { readServerTls } from '@windlass/runtime/tls/server-tls'
 import { createWebRequestGuard } from '@windlass/runtime/web-requests'
 import { httpOpenRequests } from '../metrics.ts'
@@ -16,6 +17,8 @@ import { createRouter } from './router.ts'
 /** Time that a stop allows for responses in progress, and for requests that wait for an execution. */
 const DRAIN_TIMEOUT_MS = 10_000
 const WAITING_TIMEOUT_MS = 3_000
+/** Time over which a stop spreads the ends of streams, whose clients then reconnect to another gateway; less than DRAIN_TIMEOUT_MS. */
+const MAX_SPREAD_MS = 8_000
 const STOPPING = unavailable('the server is stopping')
 
 /**
@@ -103,15 +106,20 @@ export async function startServer<Deps>(
   }
 }
 
-/** Accepts no new requests, ends streams, and waits for responses in progress up to the limits above. */
+/**
+ * Accepts no new requests, ends streams one after another, and waits for responses in progress up to the limits
+ * above.
+ */
 async function stop(http: HttpServer, { openRequests }: ServerContext): Promise<void> {
   let abortTimer: NodeJS.Timeout | undefined
+  const end = (ctx: RequestContext) => (ctx.endOnStop ? ctx.endOnStop() : ctx.abort(STOPPING))
   await http.stop({
     drainMs: DRAIN_TIMEOUT_MS,
     onDrain() {
-      for (const ctx of openRequests) if (ctx.res.headersSent) ctx.abort(STOPPING)
+      const streams = new Set([...openRequests].filter(({ res }) => res.headersSent))
+      void endInTurn([...streams], end, MAX_SPREAD_MS)
       abortTimer = setTimeout(() => {
-        for (const ctx of openRequests) ctx.abort(STOPPING)
+        for (const ctx of openRequests) if (!streams.has(ctx)) ctx.abort(STOPPING)
       }, WAITING_TIMEOUT_MS)
     },
   })

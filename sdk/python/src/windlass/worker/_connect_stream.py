@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 import time
 from collections.abc import AsyncIterator
 
@@ -22,6 +23,12 @@ MAX_DELAY_S = 60.0
 STABLE_STREAM_S = 5.0
 CONNECT_TIMEOUT_S = 10.0
 
+# The comment before the end of a stream that another server takes at once.
+STOPPING = "stopping"
+# A server that stops ends its streams one after another, so workers need not spread their
+# reconnects.
+HAND_OVER_DELAY_S = 0.1
+
 _UNKNOWN_WORKER = frozenset({401, 403, 404})
 
 
@@ -35,22 +42,26 @@ class ConnectStream:
         self._settings = settings
         self._registration = registration
         self._url = f"{settings.server_url}{registration.path}/connect"
+        self._is_handed_over = False
 
     async def frames(self) -> AsyncIterator[Frame | None]:
         """Yields frames across reconnects; None stands for an established connection."""
         delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
         while True:
             started_at = time.monotonic()
+            self._is_handed_over = False
             try:
                 async for frame in self._stream():
                     yield frame
                 reason = "closed by the server"
             except (TimeoutError, aiohttp.ClientError, OSError, FrameTooLarge) as error:
                 reason = str(error) or repr(error)
-            if time.monotonic() - started_at > STABLE_STREAM_S:
+            is_stable = time.monotonic() - started_at > STABLE_STREAM_S
+            if is_stable:
                 delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
             # Delayed even after a clean end: when a server restarts, all its workers reconnect.
-            delay = next(delays)
+            is_quick = is_stable and self._is_handed_over
+            delay = random.uniform(0, HAND_OVER_DELAY_S) if is_quick else next(delays)
             log.warning("connect stream lost, reconnecting in %.1f s: %s", delay, reason)
             await asyncio.sleep(delay)
 
@@ -72,3 +83,4 @@ class ConnectStream:
             async for chunk in response.content.iter_any():
                 for frame in decoder.feed(chunk):
                     yield frame
+            self._is_handed_over = decoder.comment == STOPPING
