@@ -26,17 +26,17 @@ export async function registerWorker(client, { name, bootstrap, slots, labels = 
 
 /**
  * Connects a worker that speaks the real protocol and runs no code, so a benchmark measures the server, not Python. It
- * runs up to `slots` executions at a time. It claims, reports one task, and reports the end, as a worker does that announces
+ * runs up to `slots` executions at a time, each of which writes `lines`. It claims, reports one task, and reports the end, as a worker does that announces
  * no features. With the feature `claim_by_delivery` it sends all of this in one checkpoint, as the Python worker does for
  * a short execution.
  */
-export async function scriptedWorker(client, options) {
+export async function scriptedWorker(client, { lines = 0, ...options }) {
   const { post, connect } = await registerWorker(client, options)
   const counts = { done: 0, lost: 0 }
   const close = await connect({
     ping: () => void post('pong', '{"healthy":true}').catch(() => {}),
     execution_scheduled: (data) =>
-      void perform(post, data).then(
+      void perform(post, data, lines).then(
         () => counts.done++,
         () => counts.lost++,
       ),
@@ -44,7 +44,7 @@ export async function scriptedWorker(client, options) {
   return { counts, close }
 }
 
-async function perform(post, data) {
+async function perform(post, data, lines) {
   const { context, claim } = JSON.parse(data)
   const id = context.execution_id
   const fence = { [GENERATION]: claim?.generation ?? (await claimOf(post, id)) }
@@ -61,6 +61,10 @@ async function perform(post, data) {
   ]
   const ended = [event('WORKFLOW_COMPLETED', context.workflow_name, '"Hello, World"')]
   if (!claim) await report('RUNNING', begun)
+  if (lines > 0) {
+    const answer = await post(`logs/${id}`, capturedLines(lines), fence)
+    if (answer.status !== 200) throw new Error(`lines: ${answer.status} ${answer.text}`)
+  }
   await report('COMPLETED', claim ? [...begun, ...ended] : ended, '"Hello, World"')
 }
 
@@ -74,6 +78,16 @@ async function claimOf(post, id) {
 /** Builds the JSON text of an event; `value` is JSON text. */
 export const event = (type, source_id, value) =>
   `{"id":"${randomBytes(8).toString('hex')}","type":"${type}","source_id":"${source_id}","name":"say_hello","value":${value},"time":"2026-01-02T03:04:05.000006","subject":null}`
+
+/** Builds the JSON text of lines that the code of a workflow wrote. */
+const capturedLines = (count) =>
+  JSON.stringify({
+    first: 0,
+    lines: Array.from({ length: count }, (_, i) => ({
+      ...{ task_id: '', task_name: '', level: 20, logger: 'stdout' },
+      ...{ message: `line ${i} ${'x'.repeat(72)}`, time: '2026-01-02T03:04:05.006Z' },
+    })),
+  })
 
 /** Builds the JSON text of a checkpoint. */
 export const checkpoint = (context, { state, events, output }) =>

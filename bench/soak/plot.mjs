@@ -1,9 +1,5 @@
 import { plotSvg } from '../lib/plot.mjs'
-
-/** Columns of a sample that are no process. */
-const NO_PROCESS = new Set([
-  ...['seconds', 'tables_mib', 'executions_mib', 'events_mib', 'live', 'dead', 'wal_mib'],
-])
+import { processesOf, TABLES } from './columns.mjs'
 
 /** The samples of a soak as an SVG document. */
 export function plotSamples(stored) {
@@ -13,11 +9,11 @@ export function plotSamples(stored) {
       name: name.replace(/_mib$/, ''),
       values: stored.map((one) => one[name] ?? 0),
     }))
-  const processes = Object.keys(stored[0]).filter((name) => !NO_PROCESS.has(name))
-  const sizes = ['tables_mib', 'executions_mib', 'events_mib']
+  const memory = 'Resident memory, MiB'
   return plotSvg([
-    { title: 'Tables and indexes of executions, MiB', x, series: series(sizes) },
+    { title: 'Tables and indexes of executions, MiB', x, series: series(TABLES) },
     { title: 'Rows of executions', x, series: series(['live', 'dead']) },
-    { title: 'Resident memory, MiB', x, series: series(processes) },
+    { title: 'Partitions of the log', x, series: series(['partitions']) },
+    { title: memory, x, series: series(processesOf(stored[0])) },
   ])
 }
