@@ -11,6 +11,7 @@ export interface Row {
   'longest pause, s': string
   'sync p50, ms': number
   'sync p99, ms': number
+  'sync max, ms': number
   streams: number
   reconnects: number
   evictions: number
@@ -43,6 +44,7 @@ export function rowOf(seen: Observed, { name, from, evictions, repeatedTasks }: 
     'longest pause, s': inSeconds(Math.max(0, ...pauses)),
     'sync p50, ms': Math.round(percentile(seen.syncMs, 50)),
     'sync p99, ms': Math.round(percentile(seen.syncMs, 99)),
+    'sync max, ms': Math.round(percentile(seen.syncMs, 100)),
     streams: seen.streams,
     reconnects: seen.reconnects,
     evictions,
