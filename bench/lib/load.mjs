@@ -31,7 +31,7 @@ export async function pacedLoop(operation, { rate, maxInFlight, seconds }) {
       const n = begun++
       const due = Math.max(start + (n * 1_000) / rate, performance.now())
       if (due >= end) return
-      await new Promise((resolve) => setTimeout(resolve, due - performance.now()))
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, due - performance.now())))
       await operation(n)
       count++
     }
