@@ -1,59 +1,9 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
-import { connect, type Socket } from 'node:net'
-import type { HttpLimits } from '@windlass/runtime/http/connections'
-import { startHttpServer } from '@windlass/runtime/http/http-server'
-import { pino } from 'pino'
 import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
+import { echo, openClient, received, startServer } from './raw-clients.ts'
 import { serviceAccount } from './service-account.ts'
 
 const KEY = `Bearer wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
-const LIMITS: HttpLimits = {
-  headersTimeoutMs: 20_000,
-  bodyTimeoutMs: 20_000,
-  minBodyBytesPerSecond: 0,
-  maxPendingConnections: 0,
-  trustedProxies: 0,
-}
-
-const openClient = (port: number, bytes: string): Socket => {
-  const socket = connect(port, '127.0.0.1')
-  onTestFinished(() => void socket.destroy())
-  socket.on('error', () => {})
-  socket.write(bytes)
-  return socket
-}
-
-/** Resolves to all that the server sends until it closes the connection. */
-const received = (socket: Socket) =>
-  new Promise<string>((resolve) => {
-    let text = ''
-    socket.on('data', (chunk) => {
-      text += chunk
-    })
-    socket.once('close', () => resolve(text))
-  })
-
-type OnRequest = (req: IncomingMessage, res: ServerResponse, onAuthorized: () => void) => void
-
-/** Reads every body and answers when it has ended. */
-const echo: OnRequest = (req, res) => {
-  req.resume().once('end', () => res.end('done'))
-}
-
-async function startServer(limits: Partial<HttpLimits>, onRequest: OnRequest = echo) {
-  const log = pino({ level: 'silent' })
-  const server = await startHttpServer({
-    host: '127.0.0.1',
-    port: 0,
-    limits: { ...LIMITS, ...limits },
-    log,
-    onRequest,
-  })
-  onTestFinished(() => server.stop({ drainMs: 0 }))
-  return server.port
-}
-
 const HEAD = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n'
 
 test('headers that do not end: 408 after the timeout', async () => {

@@ -17,6 +17,9 @@ const LIMITS = {
   minBodyBytesPerSecond: 1_024,
   maxPendingConnections: 0,
   trustedProxies: 0,
+  answerTimeoutMs: 10_000,
+  minAnswerBytesPerSecond: 16_384,
+  maxUnreadBytes: 33_554_432,
 }
 const DRAIN_MS = 1_000
 

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Server as TlsServer } from 'node:https'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
@@ -8,13 +8,18 @@ import type { ServerTls } from '../tls/server-tls.ts'
 import { clientAddress, networkOf } from './client-address.ts'
 import { addDefaultHeaders } from './default-headers.ts'
 import { PendingClients } from './pending-clients.ts'
+import { rawResponse, STATUS_OF_ERROR } from './raw-response.ts'
+import { RequestTurns } from './request-turns.ts'
 import { SlowBodies } from './slow-bodies.ts'
+import { SlowReaders } from './slow-readers.ts'
 
 const SLOW_WINDOW_MS = 10_000
 /** Time that a stop leaves to requests that are on their way on kept-alive connections. */
 const GRACE_MS = 300
 const IDLE_CHECK_INTERVAL_MS = 50
 const LINGER_MS = 1_000
+/** Count of bytes of a connection that has not sent its TLS handshake: it is idle, whatever has been read. */
+const NO_HANDSHAKE = -1
 
 export interface HttpLimits {
   headersTimeoutMs: number
@@ -24,6 +29,10 @@ export interface HttpLimits {
   maxPendingConnections: number
   /** Number of trusted hops in X-Forwarded-For. With proxies, requests are counted instead of connections. */
   trustedProxies: number
+  /** Time to read any answer, the rate at which its size adds to that, and the bytes of all unread ones. */
+  answerTimeoutMs: number
+  minAnswerBytesPerSecond: number
+  maxUnreadBytes: number
   slowWindowMs?: number
 }
 
@@ -58,10 +67,15 @@ export class Connections {
   readonly #options: HttpServerOptions
   readonly #pending: PendingClients
   readonly #slow: SlowBodies
+  readonly #slowReaders: SlowReaders
   readonly #authorize = new WeakMap<Socket, () => void>()
-  /** Connections without a request, which Node does not count as idle. */
-  readonly #unused = new Set<Socket>()
-  readonly #responses = new Map<Socket, ServerResponse>()
+  /**
+   * Connections without a request, with the bytes that had been read when the last one ended: more bytes are the
+   * begin of another one. Node takes connections without any request for busy, and those for idle whose
+   * complete answer is still being read.
+   */
+  readonly #idle = new Map<Socket, number>()
+  readonly #turns = new RequestTurns((socket) => this.#idle.set(socket, socket.bytesRead))
   readonly #refused = new WeakSet<Socket>()
   #isStopping = false
 
@@ -78,19 +92,25 @@ export class Connections {
       windowMs: limits.slowWindowMs ?? SLOW_WINDOW_MS,
       onSlow: ({ socket }) => this.#refuse(socket, 408),
     })
+    this.#slowReaders = new SlowReaders(this.#turns.responses, {
+      timeoutMs: limits.answerTimeoutMs,
+      minBytesPerSecond: limits.minAnswerBytesPerSecond,
+      maxBytes: limits.maxUnreadBytes,
+    })
     server.on('connection', (socket: Socket) => this.#connect(socket))
     server.on('secureConnection', (socket: Socket) => this.#onSecure(socket))
-    server.on('request', (req, res) => this.#handle(req, res))
+    server.on('request', (req, res) => this.#inTurn(req, res, () => this.#handle(req, res)))
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       if (error.code === 'ECONNRESET') socket.destroy()
-      else this.#refuse(socket, STATUS_OF_ERROR[error.code ?? ''] ?? 400)
+      else this.#refuseNext(socket, STATUS_OF_ERROR[error.code ?? ''] ?? 400)
     })
     if (onExpectation)
-      server.on('checkExpectation', (req, res) => {
-        this.#open(req, res)
-        res.shouldKeepAlive = false
-        onExpectation(req, res)
-      })
+      server.on('checkExpectation', (req, res) =>
+        this.#inTurn(req, res, () => {
+          res.shouldKeepAlive = false
+          onExpectation(req, res)
+        }),
+      )
   }
 
   async stop({ drainMs, onDrain }: StopOptions): Promise<void> {
@@ -99,34 +119,38 @@ export class Connections {
     await nextTurn()
     NetServer.prototype.close.call(this.#server, () => resolve())
     this.#isStopping = true
-    for (const res of this.#responses.values()) res.shouldKeepAlive = false
+    for (const [socket, res] of this.#turns.responses)
+      if (!this.#turns.hasNext(socket)) res.shouldKeepAlive = false
     onDrain?.()
     const forceCloseTimer = setTimeout(() => this.#closeAll(), drainMs)
     let closeIdle: NodeJS.Timeout | undefined
     const graceTimer = setTimeout(() => {
-      // Behind TLS, the handshake has been read, too.
-      for (const socket of this.#unused)
-        if (socket.bytesRead === 0 || this.#options.tls) socket.destroy()
-      this.#server.closeIdleConnections()
-      closeIdle = setInterval(() => this.#server.closeIdleConnections(), IDLE_CHECK_INTERVAL_MS)
+      this.#closeIdle()
+      closeIdle = setInterval(() => this.#closeIdle(), IDLE_CHECK_INTERVAL_MS)
     }, GRACE_MS)
     await promise
     clearTimeout(forceCloseTimer)
     clearTimeout(graceTimer)
     clearInterval(closeIdle)
     this.#slow.stop()
+    this.#slowReaders.stop()
     // Stops Node's own check of the deadlines.
     this.#server.close()
   }
 
+  #closeIdle(): void {
+    for (const [socket, bytesRead] of this.#idle)
+      if (bytesRead === NO_HANDSHAKE || socket.bytesRead === bytesRead) socket.destroy()
+  }
+
   #closeAll(): void {
-    for (const socket of this.#unused) socket.destroy()
+    for (const socket of this.#idle.keys()) socket.destroy()
     this.#server.closeAllConnections()
   }
 
   #connect(socket: Socket): void {
-    this.#unused.add(socket)
-    socket.once('close', () => this.#unused.delete(socket))
+    this.#idle.set(socket, this.#options.tls ? NO_HANDSHAKE : 0)
+    socket.once('close', () => this.#idle.delete(socket))
     if (this.#options.tls) {
       const peer = peerOf(socket)
       this.#handshakes.set(peer, socket)
@@ -146,17 +170,26 @@ export class Connections {
     const socket = this.#handshakes.get(peerOf(secure))
     if (!socket) return
     this.#handshakes.delete(peerOf(secure))
-    this.#unused.delete(socket)
-    this.#unused.add(secure)
-    secure.once('close', () => this.#unused.delete(secure))
+    this.#idle.delete(socket)
+    this.#idle.set(secure, secure.bytesRead)
+    secure.once('close', () => this.#idle.delete(secure))
     const release = this.#authorize.get(socket)
     if (release) this.#authorize.set(secure, release)
   }
 
+  #inTurn(req: IncomingMessage, res: ServerResponse, begin: () => void): void {
+    const { socket } = req
+    this.#idle.delete(socket)
+    if (this.#refused.has(socket)) return
+    this.#turns.add(socket, res, () => {
+      addDefaultHeaders(res)
+      if (this.#isStopping && !this.#turns.hasNext(socket)) res.shouldKeepAlive = false
+      this.#slowReaders.start()
+      begin()
+    })
+  }
+
   #handle(req: IncomingMessage, res: ServerResponse): void {
-    this.#unused.delete(req.socket)
-    if (this.#refused.has(req.socket)) return
-    this.#open(req, res)
     const onAuthorized = this.#admit(req, res)
     if (onAuthorized) {
       this.#slow.watch(req)
@@ -173,19 +206,24 @@ export class Connections {
     return release
   }
 
-  #open({ socket }: IncomingMessage, res: ServerResponse): void {
-    addDefaultHeaders(res)
-    if (this.#isStopping) res.shouldKeepAlive = false
-    this.#responses.set(socket, res)
-    res.once('close', () => {
-      if (this.#responses.get(socket) === res) this.#responses.delete(socket)
-    })
+  /**
+   * Refuses what cannot be read as a request. While an earlier request is being answered, the refusal would look like
+   * its answer, so the connection then closes after that.
+   */
+  #refuseNext(socket: Socket, status: number): void {
+    const res = this.#turns.responses.get(socket)
+    if (!res?.req.complete) return void this.#refuse(socket, status)
+    this.#refused.add(socket)
+    this.#turns.forget(socket)
+    res.shouldKeepAlive = false
+    res.once('close', () => socket.destroySoon())
   }
 
   /** Answers in the format of this API and closes; a response whose headers were already sent is cut off. */
   #refuse(socket: Socket, status: number): void {
     this.#refused.add(socket)
-    if (!socket.writable || this.#responses.get(socket)?.headersSent) return void socket.destroy()
+    if (!socket.writable || this.#turns.responses.get(socket)?.headersSent)
+      return void socket.destroy()
     socket.end(rawResponse(status))
     // Closing with unread bytes would reset the connection before the client has read the response.
     setTimeout(() => socket.destroy(), LINGER_MS).unref()
@@ -202,24 +240,4 @@ function withResolver() {
     resolve = done
   })
   return { promise, resolve: () => resolve() }
-}
-
-const STATUS_OF_ERROR: Record<string, number> = {
-  HPE_HEADER_OVERFLOW: 431,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-}
-
-function rawResponse(status: number): string {
-  const body = JSON.stringify({ detail: STATUS_CODES[status] })
-  const head = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    ...(status === 503 ? ['Retry-After: 1'] : []),
-    'X-Content-Type-Options: nosniff',
-    'Cache-Control: no-store',
-    'Connection: close',
-  ]
-  return `${head.join('\r\n')}\r\n\r\n${body}`
 }

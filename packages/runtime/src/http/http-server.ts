@@ -4,6 +4,8 @@
  *
  * - Slow requests: deadlines for headers and bodies, a minimum rate for bodies, and a limit of
  *   connections without an authorized request for each client address.
+ * - Requests that a client sends before it has read the answers: one at a time on each connection, in a bounded
+ *   queue. Answers that are not read: a deadline that grows with their size, and a limit of their bytes.
  * - Stop: the listener closes first. Responses from then on say `Connection: close`. A kept-alive
  *   connection stays open for another GRACE_MS, because a request may be on its way on it; closing at
  *   once would answer it with a reset. Node closes idle connections immediately, so its own `close` is
@@ -37,12 +39,18 @@ export const httpLimits = (server: {
   min_body_rate: number
   max_pending_connections: number
   trusted_proxies: number
+  answer_timeout: number
+  min_answer_rate: number
+  max_body_bytes_in_flight: number
 }): HttpLimits => ({
   headersTimeoutMs: server.headers_timeout * 1_000,
   bodyTimeoutMs: server.body_timeout * 1_000,
   minBodyBytesPerSecond: server.min_body_rate,
   maxPendingConnections: server.max_pending_connections,
   trustedProxies: server.trusted_proxies,
+  answerTimeoutMs: server.answer_timeout * 1_000,
+  minAnswerBytesPerSecond: server.min_answer_rate,
+  maxUnreadBytes: server.max_body_bytes_in_flight,
 })
 
 export async function startHttpServer(options: HttpServerOptions): Promise<HttpServer> {

@@ -62,16 +62,16 @@ export class UnreadAnswers {
   }
 
   /**
-   * Counts an answer until it has been read or its connection closes; an answer that is still being collected is
-   * counted again with its new size. Throws `unavailable` above the limit.
+   * Counts an answer until it has been read or its connection closes; an answer that is still being collected, or sent
+   * in parts, is counted again with its new size, and no longer with a small one. Throws `unavailable` above the limit.
    */
   add(
     principal: string | undefined,
     { bytes: size, heldBytes: bytes = size }: AnswerSize,
     res: ServerResponse,
   ): void {
-    if (size < LARGE_BYTES || res.closed) return
     this.#forget(res)
+    if (size < LARGE_BYTES || res.closed) return
     const own = principal === undefined ? 0 : this.#bytesOf(principal)
     if (own > 0 && own + bytes > this.#options.maxBytesPerPrincipal)
       throw unavailable('you have too many answers that are not read; read them, then retry')
