@@ -4,7 +4,8 @@ import { testUrl } from '@windlass/testkit/database'
 import { expect, onTestFinished, test } from 'vitest'
 import { RUN } from './assert-response.ts'
 import { framesOf } from './frames.ts'
-import { startGateway } from './gateway-fixture.ts'
+import { type FakeServices, startGateway } from './gateway-fixture.ts'
+import { openClient } from './raw-clients.ts'
 import { serviceAccount } from './service-account.ts'
 
 const KEY = `wk_${'1'.repeat(16)}.${'A'.repeat(43)}`
@@ -12,7 +13,7 @@ const bearer = { headers: { authorization: `Bearer ${KEY}` } }
 const MAY_RUN = ['workflow:default:*:run', 'workflow:default:*:task:*:execute']
 
 /** A gateway with a key whose permissions the test changes. */
-async function setup() {
+async function setup(scripts: FakeServices = {}) {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   onTestFinished(() => redis.disconnect())
   let permissions = ['*']
@@ -24,6 +25,7 @@ async function setup() {
           expires_at: undefined,
         }),
       },
+      ...scripts,
     },
     { SVC_SECURITY__AUTH__ENABLED: 'true', SVC_WORKERS__HEARTBEAT_INTERVAL: '0.2' },
   )
@@ -93,4 +95,51 @@ test('a synchronous run whose caller loses the permission to read: answered with
   const response = await waiting
   expect(response.status).toBe(200)
   expect(await response.json()).not.toHaveProperty('events')
+})
+
+const MEBIBYTE = 1_048_576
+/** More than the buffers of a connection take. */
+const PARTS = 32
+
+const PAYLOADS: FakeServices['history'] = {
+  readPayload: async ({ offset, length }) => ({
+    found: true,
+    part: Buffer.alloc(Math.min(length, PARTS * MEBIBYTE - offset), '1'),
+    total_bytes: PARTS * MEBIBYTE,
+    revision: 1,
+  }),
+}
+
+test.each([
+  ['a payload', 'input'],
+  ['the log of an event stream', 'events'],
+])('%s whose slow reader loses the permission: ends, and nothing more is sent', async (_, path) => {
+  const value_json = JSON.stringify('x'.repeat(MEBIBYTE))
+  const { call, url, executions, grant } = await setup({
+    history: PAYLOADS,
+    executions: {
+      log: async ({ execution_id, after_seq }) => {
+        const { execution, log } = executions.rows.get(execution_id) ?? { log: [] }
+        return { execution, entries: log.filter(({ seq }) => seq > after_seq), more: false }
+      },
+    },
+  })
+  await call('POST', RUN, bearer)
+  const id = executions.last
+  const events = Array.from({ length: 24 }, () => ({ type: 'TASK_COMPLETED', value_json }))
+  executions.signals.on = false
+  executions.grow(id, 'RUNNING', events)
+  const head = `GET /executions/${id}/${path} HTTP/1.1\r\nHost: localhost\r\n`
+  const socket = openClient(
+    Number(new URL(url).port),
+    `${head}Authorization: Bearer ${KEY}\r\n\r\n`,
+  )
+  await expect.poll(() => socket.bytesRead).toBeGreaterThan(0)
+  socket.pause()
+  await grant()
+  // Five heartbeats: the caller is checked again at each.
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  socket.resume()
+  await new Promise((resolve) => socket.once('close', resolve))
+  expect(socket.bytesRead).toBeLessThan(20 * MEBIBYTE)
 })

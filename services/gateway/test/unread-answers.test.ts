@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
+import type { LogEntry } from '@windlass/proto/windlass/executions/v1/executions'
 import { expect, onTestFinished, test } from 'vitest'
-import { startGateway } from './gateway-fixture.ts'
+import { type FakeServices, startGateway } from './gateway-fixture.ts'
 import { keyOf, keysOfAnnAndBob } from './service-account.ts'
 
 const MEBIBYTE = 1_048_576
@@ -8,10 +9,11 @@ const MEBIBYTE = 1_048_576
 const INPUT_BYTES = 15 * MEBIBYTE
 
 /** A gateway with an execution that two principals may read, and limits of two answers to each and three to all. */
-async function setup(env: Record<string, string> = {}) {
+async function setup(env: Record<string, string> = {}, scripts: FakeServices = {}) {
   const gateway = await startGateway(
     {
       keys: keysOfAnnAndBob(),
+      ...scripts,
     },
     {
       SVC_SECURITY__AUTH__ENABLED: 'true',
@@ -31,8 +33,8 @@ async function setup(env: Record<string, string> = {}) {
   const read = (digit: string, query = '') =>
     fetch(gateway.url + path + query, { headers: headersOf(digit) })
   /** A client that reads the begin of its answer only. */
-  const stall = (digit: string) => stalledReader(gateway.url, path, keyOf(digit))
-  return { read, stall }
+  const stall = (digit: string, more = '') => stalledReader(gateway.url, path + more, keyOf(digit))
+  return { ...gateway, read, stall }
 }
 
 /** Sends a request and stops reading after the first bytes of the answer. */
@@ -101,4 +103,34 @@ test('an answer that is read in time: complete', async () => {
     SVC_SERVER__MIN_ANSWER_RATE: '65536',
   })
   expect((await (await read('0')).arrayBuffer()).byteLength).toBeGreaterThan(INPUT_BYTES)
+})
+
+test('event streams that do not read the log so far: counted as large answers, until they have read it', async () => {
+  let log: LogEntry[] = []
+  const { executions, read, stall } = await setup(
+    { SVC_SERVER__MAX_PRINCIPAL_BODY_BYTES_IN_FLIGHT: String(30 * MEBIBYTE) },
+    {
+      executions: {
+        log: async ({ execution_id }) => {
+          const { execution } = executions.rows.get(execution_id) ?? {}
+          return { execution, entries: log, more: false }
+        },
+      },
+    },
+  )
+  const value_json = JSON.stringify('x'.repeat(MEBIBYTE))
+  executions.signals.on = false
+  const events = Array.from({ length: 20 }, () => ({ type: 'TASK_COMPLETED', value_json }))
+  executions.grow(executions.last, 'RUNNING', events)
+  log = executions.rows.get(executions.last)?.log ?? []
+  const first = await stall('0', '/events')
+  const second = await stall('0', '/events')
+  second.resume()
+  await new Promise((resolve) => second.once('close', resolve))
+  expect(second.bytesRead).toBeLessThan(20 * MEBIBYTE)
+  expect((await read('0')).status).toBe(503)
+  first.resume()
+  await expect.poll(() => first.bytesRead).toBeGreaterThan(20 * MEBIBYTE)
+  await expect.poll(async () => (await read('0')).status).toBe(200)
+  expect(first.destroyed).toBe(false)
 })

@@ -1,4 +1,5 @@
-import { Fault } from '@windlass/runtime/faults'
+import type { Fault } from '@windlass/runtime/faults'
+import { isRefusal } from '../http/is-refusal.ts'
 
 /**
  * Repeats the access check of a stream at each interval and calls `end` once it is denied. A check
@@ -25,9 +26,3 @@ export function recheckAccess(
   const timer = setInterval(() => void beat(), intervalMs)
   return () => clearInterval(timer)
 }
-
-/** True for the refusal of a caller that is not, or no longer, authorized. */
-export const isRefusal = (error: unknown): error is Fault =>
-  error instanceof Fault && REFUSALS.has(error.kind)
-
-const REFUSALS: ReadonlySet<string> = new Set(['unauthenticated', 'forbidden'])

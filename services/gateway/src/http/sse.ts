@@ -1,3 +1,4 @@
+import { isRefusal } from './is-refusal.ts'
 import type { RequestContext } from './request-context.ts'
 
 const MAX_PING_INTERVAL_MS = 15_000
@@ -50,6 +51,11 @@ export class SseStream {
     if (frames.length > 0 && !res.destroyed && !res.writableEnded) res.write(frames)
   }
 
+  /** True once the caller is no longer authorized: it gets nothing more than the reason. */
+  get isRefused(): boolean {
+    return isRefusal(this.#ctx.signal.reason)
+  }
+
   get isAboveHighWater(): boolean {
     return this.#ctx.res.writableLength > MAX_BUFFERED_BYTES
   }
@@ -62,23 +68,32 @@ export class SseStream {
     clearTimeout(closeTimer)
   }
 
-  /** Resolves when the reader has taken all buffered data, or has disconnected. */
-  async waitUntilDrained(): Promise<void> {
-    const { res } = this.#ctx
-    if (!res.writableNeedDrain || res.destroyed) return
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        res.off('drain', done)
-        res.off('close', done)
-        resolve()
-      }
-      res.once('drain', done)
-      res.once('close', done)
-    })
+  /** Resolves when the reader has taken all buffered data, has disconnected, or is no longer authorized. */
+  waitUntilDrained(): Promise<void> {
+    return untilDrained(this.#ctx)
   }
 
   end(): void {
     clearInterval(this.#ping)
     this.#ctx.res.end()
   }
+}
+
+/** Resolves when the client has taken all buffered data, has disconnected, or is no longer authorized. */
+export async function untilDrained({ res, signal }: RequestContext): Promise<void> {
+  if (!res.writableNeedDrain || res.destroyed || isRefusal(signal.reason)) return
+  await new Promise<void>((resolve) => {
+    const done = () => {
+      res.off('drain', done)
+      res.off('close', done)
+      signal.removeEventListener('abort', onAbort)
+      resolve()
+    }
+    const onAbort = () => {
+      if (isRefusal(signal.reason)) done()
+    }
+    res.once('drain', done)
+    res.once('close', done)
+    signal.addEventListener('abort', onAbort)
+  })
 }

@@ -5,7 +5,6 @@ import { UnimplementedRpc } from '@windlass/rpc/to-fault'
 import type { Settings } from '@windlass/runtime/config/settings'
 import type { Fault } from '@windlass/runtime/faults'
 import type { Caller } from '../access/caller.ts'
-import { isRefusal } from '../access/stream-recheck.ts'
 import type { Clients } from '../clients/connect.ts'
 import {
   closes,
@@ -16,6 +15,7 @@ import {
   refusalFrame,
   stateAfter,
 } from '../domain/frames.ts'
+import { isRefusal } from '../http/is-refusal.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { SseStream } from '../http/sse.ts'
 import { StreamedResponse } from '../route/reply.ts'
@@ -59,7 +59,8 @@ export const eventStream = (live: EventStreamDeps, request: StreamRequest): Stre
     const sse = new SseStream(ctx, { pingMs })
     sse.send(request.first ?? '')
     const wholeLog = () => readWholeLog(live, { caller: request.caller, ctx }, request.execution_id)
-    const subscriber = new FrameWriter(live, { ...request, wholeLog }, sse)
+    const { countUnread } = ctx
+    const subscriber = new FrameWriter(live, { ...request, wholeLog, countUnread }, sse)
     const { execution_id, afterSeq } = request
     // A stream that fails is cut off and not ended, so that the reader reconnects.
     await follow(live, { execution_id, afterSeq, subscriber, signal }).finally(request.onEnd)
@@ -75,6 +76,7 @@ export function lastEventId(ctx: RequestContext): number {
 
 interface WrittenStream extends StreamRequest {
   wholeLog: () => Promise<{ log: LogEntry[] }>
+  countUnread: RequestContext['countUnread']
 }
 
 class FrameWriter implements StreamSubscriber {
@@ -94,7 +96,15 @@ class FrameWriter implements StreamSubscriber {
     this.#state = request.afterSeq === 0 ? 'SCHEDULED' : 'RUNNING'
   }
 
+  /** A page of the log stays in memory until it has been read, so it counts like a large answer. */
   async replay(entries: readonly LogEntry[], execution: Execution): Promise<void> {
+    const { countUnread } = this.#request
+    countUnread({ bytes: entries.reduce((sum, { value_json }) => sum + value_json.length, 0) })
+    await this.#sendPage(entries, execution)
+    countUnread({ bytes: 0 })
+  }
+
+  async #sendPage(entries: readonly LogEntry[], execution: Execution): Promise<void> {
     // The worker sends its lines before the end of the execution.
     if (entries.some(closes)) await this.lines()
     let frames = ''
@@ -103,6 +113,8 @@ class FrameWriter implements StreamSubscriber {
       if (frames.length < CHUNK_LENGTH) continue
       this.#sse.send(frames)
       await this.#sse.waitUntilDrained()
+      // However slowly it reads, a reader gets nothing more of a page that was read before its rights ended.
+      if (this.#sse.isRefused) return
       frames = ''
     }
     this.#sse.send(frames)
@@ -116,7 +128,7 @@ class FrameWriter implements StreamSubscriber {
     let frames = ''
     for (const entry of entries) frames += await this.#frame(entry, row)
     await this.#sse.waitUntilWritable()
-    this.#sse.send(frames)
+    if (!this.#sse.isRefused) this.#sse.send(frames)
   }
 
   progress(items: readonly ProgressItem[]): void {
@@ -129,7 +141,7 @@ class FrameWriter implements StreamSubscriber {
 
   async lines(): Promise<void> {
     const { execution_id } = this.#request
-    while (this.#line !== undefined) {
+    while (this.#line !== undefined && !this.#sse.isRefused) {
       const page = await readLines(this.#live, execution_id, this.#line)
       const place = { execution_id, state: this.#state, seq: this.#seq }
       await this.#sse.waitUntilWritable()

@@ -7,7 +7,9 @@ import { notFound } from '@windlass/runtime/faults'
 import { z } from 'zod'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { type ByteRange, firstPart, rangeOf } from '../domain/byte-range.ts'
+import { isRefusal } from '../http/is-refusal.ts'
 import type { RequestContext } from '../http/request-context.ts'
+import { untilDrained } from '../http/sse.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 
@@ -87,7 +89,7 @@ async function sendText(ctx: RequestContext, source: Source): Promise<void> {
   await sendParts(ctx, source, sent)
 }
 
-/** Sends the parts of a range, and closes the connection if the text changes in the meantime. */
+/** Sends the parts of a range, and closes the connection if the text or the caller's rights change in the meantime. */
 async function sendParts(
   ctx: RequestContext,
   { first, offset, read }: Source,
@@ -100,19 +102,9 @@ async function sendParts(
     if (revision !== first.revision || part.length === 0) return void res.destroy()
     const bytes = part.subarray(0, length)
     at += bytes.length
-    if (!res.write(bytes)) await drained(ctx)
+    if (!res.write(bytes)) await untilDrained(ctx)
+    // The caller lost its rights while it read; a server that stops lets an answer in progress end.
+    if (isRefusal(ctx.signal.reason)) return void res.destroy()
   }
   res.end()
 }
-
-const drained = ({ res }: RequestContext) =>
-  new Promise<void>((resolve) => {
-    const done = () => {
-      res.off('drain', done)
-      res.off('close', done)
-      resolve()
-    }
-    res.once('drain', done)
-    res.once('close', done)
-    if (res.destroyed) done()
-  })
