@@ -1,72 +1,9 @@
-import type { IncomingMessage } from 'node:http'
-import {
-  CLIENT,
-  type LateServer,
-  lateServer,
-  type SignInPage,
-  serveProvider,
-} from '@windlass/testkit/oidc-provider'
-import type { Page } from 'playwright-core'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { consoleFixture, isWhole } from './console-fixture.ts'
-import type { WatchedPage } from './watched-page.ts'
+import { describe, expect, test } from 'vitest'
+import { isWhole } from './console-fixture.ts'
+import { giveName, issuerFixture } from './issuer-fixture.ts'
 
-let issuer: LateServer
-const fixture = consoleFixture({
-  env: async (defer) => {
-    // Another name than that of the gateway: the way back is a navigation from another site.
-    issuer = await lateServer(defer, 'localhost')
-    return {
-      SVC_CONSOLE__OIDC__ENABLED: 'true',
-      SVC_CONSOLE__OIDC__ISSUER: issuer.url,
-      SVC_CONSOLE__OIDC__NAME: 'Example',
-      SVC_CONSOLE__OIDC__CLIENT_ID: CLIENT.client_id,
-      SVC_CONSOLE__OIDC__CLIENT_SECRET: CLIENT.client_secret,
-    }
-  },
-})
+const { fixture, issuerUrl, openForm } = issuerFixture()
 const { obstacle } = fixture
-
-const FORM = `<!doctype html><html lang="en"><title>Example</title><form method="post">
-  <label>Name <input name="name" /></label><button>Continue</button><button name="no" value="1">Refuse</button>
-</form></html>`
-
-/** A page at which a person gives a name, or refuses. */
-const askForName: SignInPage = async (req, res, finish) => {
-  if (req.method === 'GET') return res.setHeader('content-type', 'text/html').end(FORM)
-  const form = new URLSearchParams(await bodyOf(req))
-  const accountId = form.get('name') ?? ''
-  await finish(form.has('no') ? { error: 'access_denied' } : { login: { accountId } })
-}
-
-async function bodyOf(req: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of req) parts.push(part as Buffer)
-  return Buffer.concat(parts).toString()
-}
-
-beforeAll(async () => {
-  if (obstacle) return
-  serveProvider(issuer, `${fixture.url}/console/oidc/callback`, askForName)
-  const body = { type: 'user', subject: 'ann', external_issuer: issuer.url, roles: ['viewer'] }
-  await fixture.auth.requestOk('POST /admin/principals', { body })
-})
-
-/** A page of a browser that has no session anywhere, at the form of the issuer. */
-async function openForm(path = ''): Promise<WatchedPage> {
-  const one = await fixture.open()
-  one.allow(issuer.url)
-  await one.goto(path)
-  await one.page.getByRole('link', { name: 'Sign in with Example' }).click()
-  await one.page.getByLabel('Name').waitFor()
-  expect(new URL(one.page.url()).origin).toBe(issuer.url)
-  return one
-}
-
-async function signIn(page: Page, name: string): Promise<void> {
-  await page.getByLabel('Name').fill(name)
-  await page.getByRole('button', { name: 'Continue' }).click()
-}
 
 const BACK = /\/console\/executions\?state=FAILED$/
 const KEPT = 'document.cookie + JSON.stringify([localStorage, sessionStorage]) + location.href'
@@ -78,7 +15,7 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
   test('a known person: back at the place that was asked for, with a session, until the sign-out', async () => {
     const one = await openForm('executions?state=FAILED')
     const { page, visit, findings } = one
-    await signIn(page, 'ann')
+    await giveName(page, 'ann')
     await page.waitForURL(BACK)
     await page.getByRole('heading', { name: 'Executions', level: 1 }).waitFor()
     const cookies = await page.context().cookies(fixture.url)
@@ -93,7 +30,7 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
     expect(await page.evaluate(KEPT)).toBe(`[{},{}]${fixture.url}/console/executions?state=FAILED`)
     await visit('settings', 'Settings')
     await page.getByText('ann', { exact: true }).first().waitFor()
-    expect(await page.getByText(issuer.url).count()).not.toBe(0)
+    expect(await page.getByText(issuerUrl()).count()).not.toBe(0)
     expect(await findings()).toEqual([])
     await page.getByRole('button', { name: 'Sign out' }).click()
     await page.getByRole('link', { name: 'Sign in with Example' }).waitFor()
@@ -103,7 +40,7 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
 
   whole('the page is loaded again in the same browser: the session is still there', async () => {
     const { page } = await openForm('executions?state=FAILED')
-    await signIn(page, 'ann')
+    await giveName(page, 'ann')
     await page.waitForURL(BACK)
     await page.reload()
     await page.getByRole('heading', { name: 'Executions', level: 1 }).waitFor()
@@ -118,7 +55,7 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
   ])('%s: no session, and the console says why', async (_, name, text) => {
     const { page, findings } = await openForm()
     if (name === undefined) await page.getByRole('button', { name: 'Refuse' }).click()
-    else await signIn(page, name)
+    else await giveName(page, name)
     await page.waitForURL(/\/console\/\?sign_in=\w+$/)
     await page.getByRole('alert').waitFor()
     expect(await page.getByRole('alert').textContent()).toMatch(text)
@@ -133,7 +70,7 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
       if (request.url().includes('/console/oidc/callback?')) back = request.url()
     })
     const { page: other } = await fixture.open()
-    await signIn(page, 'ann')
+    await giveName(page, 'ann')
     await page.getByRole('heading', { name: 'Home' }).waitFor()
     expect(new URL(back).searchParams.get('code')).not.toBeNull()
     await other.goto(back)
@@ -144,9 +81,9 @@ describe.skipIf(obstacle)(`sign-in at an issuer${obstacle ? `: ${obstacle}` : ''
 
   whole('the account is disabled while a page is open: the page asks to sign in', async () => {
     const { page } = await openForm('executions')
-    await signIn(page, 'ann')
+    await giveName(page, 'ann')
     await page.getByRole('heading', { name: 'Executions', level: 1 }).waitFor()
-    const path = `/admin/principals/ann/disable?issuer=${encodeURIComponent(issuer.url)}`
+    const path = `/admin/principals/ann/disable?issuer=${encodeURIComponent(issuerUrl())}`
     await fixture.auth.requestOk(`POST ${path}`)
     await page.getByRole('link', { name: 'Sign in with Example' }).waitFor()
   })

@@ -75,11 +75,16 @@ test('a callback that is used twice, by another browser, or with another state: 
     (await by.visit(at)).headers.get('location')
   // Another browser has no cookie of the flow, or that of a flow of its own.
   expect(await signIn(other, callback)).toBe('../?sign_in=expired')
-  await other.follow(start, CALLBACK)
-  expect(await signIn(other, callback)).toBe('../?sign_in=refused')
+  const own = await other.follow(start, CALLBACK)
+  expect(await signIn(other, callback)).toBe('../?sign_in=expired')
   expect((await me(other)).status).toBe(401)
+  // Its own flow, the last one that it began, is not ended by that.
+  expect(await signIn(other, own)).toBe('../')
   const changed = callback.replace(/state=[^&]*/, 'state=another')
-  expect(await signIn(browser, changed)).toBe('../?sign_in=refused')
+  expect(await signIn(browser, changed)).toBe('../?sign_in=expired')
+  // Injection of a code that was issued to another browser: PKCE and nonce belong to that one.
+  const [code = ''] = /code=[^&]*/.exec(await browse().follow(start, CALLBACK)) ?? []
+  expect(await signIn(browser, callback.replace(/code=[^&]*/, code))).toBe('../?sign_in=refused')
   jar.set(name, flow)
   const mixedUp = callback.replace(/iss=[^&]*/, 'iss=https%3A%2F%2Fevil.example')
   expect(await signIn(browser, mixedUp)).toBe('../?sign_in=refused')
@@ -88,6 +93,35 @@ test('a callback that is used twice, by another browser, or with another state: 
   expect((await me(browser)).status).toBe(200)
   jar.set(name, flow)
   expect(await signIn(browser, callback)).toBe('../?sign_in=refused')
+})
+
+test('a sign-in over a session whose cookie a browser does not send with the callback: the former one ends', async () => {
+  const { url, start, me } = await setup()
+  const browser = browse()
+  await browser.follow(start, CONSOLE)
+  const [former] = browser.jarOf(url)
+  await browser.follow(start, CONSOLE)
+  expect((await me(browser)).status).toBe(200)
+  const cookie = former?.join('=') ?? ''
+  const response = await fetch(`${url}/me`, { headers: { ...OF_CONSOLE, cookie } })
+  expect(response.status).toBe(401)
+})
+
+const HOSTILE = '<img src=x onerror=alert(1)>'
+
+test('an error of the provider, whatever its text: only known words lead back', async () => {
+  const { url, start, me } = await setup()
+  const browser = browse()
+  for (const error of [HOSTILE, 'access_denied', 'server_error&code=c', 'x&error=y']) {
+    const location = (await browser.visit(start)).headers.get('location') ?? ''
+    const state = new URL(location).searchParams.get('state')
+    const answer = `error=${error}&error_description=${HOSTILE}&error_uri=javascript:alert(1)`
+    const response = await browser.visit(`${url}/console/oidc/callback?${answer}&state=${state}`)
+    expect([response.status, response.headers.get('location'), await response.text()]).toEqual([
+      ...[302, '../?sign_in=refused', ''],
+    ])
+  }
+  expect((await me(browser)).status).toBe(401)
 })
 
 test('a refusal at the provider: the console learns of it, and there is no session', async () => {
@@ -129,7 +163,11 @@ test('an unknown subject: no session; a new principal where there are roles for 
   expect(await open.me(browser)).toMatchObject({ status: 200, body: { subject: 'new' } })
 })
 
-const PLACES = ['https://evil.example/', '//evil.example', '/%5Cevil.example', '../../docs', 'a//b']
+const PLACES = [
+  ...['https://evil.example/', '//evil.example', '/%5Cevil.example', '../../docs', 'a//b'],
+  // A browser reads these as two dots.
+  ...['%2e%2e/docs', '%2E./docs', 'a/.%2e/%2e%2E/docs'],
+]
 
 test('a place outside of the console to return to: its first page', async () => {
   const { url, start } = await setup()

@@ -52,30 +52,44 @@ export async function startOidcGateway(
   return { ...gateway, known }
 }
 
-/** A browser as far as redirects and cookies go; cookies are kept by host, since both servers have the same name. */
+/**
+ * A browser as far as redirects and cookies go; cookies are kept by host, since both servers have the same name. A
+ * redirect to another host is one from another site: cookies with SameSite=Strict are not sent.
+ */
 export function browse() {
   const address = `10.${[...randomBytes(3)].join('.')}`
   const cookies = new Map<string, Map<string, string>>()
-  const visit = async (url: string, headers: Record<string, string> = {}): Promise<Response> => {
+  const strict = new Set<string>()
+  const store = (host: string, jar: Map<string, string>, set: string) => {
+    const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
+    if (/samesite=strict/i.test(set)) strict.add(`${host} ${name}`)
+    if (value === '' || /max-age=0\b/i.test(set)) jar.delete(name)
+    else jar.set(name, value)
+  }
+  const visit = async (
+    url: string,
+    headers: Record<string, string> = {},
+    from = url,
+  ): Promise<Response> => {
     const { host } = new URL(url)
     const jar = cookies.get(host) ?? new Map<string, string>()
     cookies.set(host, jar)
-    const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ')
+    const isSent = ([name]: [string, string]) =>
+      new URL(from).host === host || !strict.has(`${host} ${name}`)
+    const sentCookies = [...jar].filter(isSent)
+    const cookie = sentCookies.map(([name, value]) => `${name}=${value}`).join('; ')
     const own = { connection: 'close', 'x-forwarded-for': address }
     const sent = { ...own, ...(cookie ? { cookie } : {}), ...headers }
     const response = await fetch(url, { redirect: 'manual', headers: sent })
-    for (const set of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(set) ?? []
-      if (value === '' || /max-age=0\b/i.test(set)) jar.delete(name)
-      else jar.set(name, value)
-    }
+    for (const set of response.headers.getSetCookie()) store(host, jar, set)
     return response
   }
   /** Follows redirects until an address that matches, which is not visited, or until there is none. */
   const follow = async (url: string, until: RegExp): Promise<string> => {
-    for (let at = url, hops = 0; hops < 12; hops++) {
-      const location = (await visit(at)).headers.get('location')
+    for (let at = url, from = url, hops = 0; hops < 12; hops++) {
+      const location = (await visit(at, {}, from)).headers.get('location')
       if (location === null) return at
+      from = at
       at = new URL(location, at).href
       if (until.test(at)) return at
     }

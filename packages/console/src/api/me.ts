@@ -1,3 +1,4 @@
+import { StatusError } from '@windlass/api-client/errors'
 import { learnMaxBody, read, send } from './server.ts'
 import { type Answer, useQuery } from './use-query.ts'
 
@@ -15,9 +16,22 @@ export interface Me {
 
 const EVERY_MS = 60_000
 
-async function readMe(signal: AbortSignal): Promise<Me> {
-  const me = await read<Me>('/me', {}, signal)
+/** The principal of this page; undefined before the sign-in. */
+let principal: string | undefined
+
+/**
+ * Reads who the caller is. Tabs share a cookie: if another person has signed in, in another tab, the page is loaded
+ * again, so that nothing of the person before stays in it.
+ */
+export async function readMe(signal: AbortSignal): Promise<Me> {
+  const me = await read<Me>('/me', {}, signal).catch((error) => {
+    if (error instanceof StatusError && error.status === 401) principal = undefined
+    throw error
+  })
   learnMaxBody(me.limits.max_body_bytes)
+  const before = principal
+  principal = JSON.stringify([me.issuer, me.subject])
+  if (before !== undefined && before !== principal) window.location.reload()
   return me
 }
 

@@ -1,5 +1,6 @@
 /** The stream of lists of this browser, with the means of the platform. */
-import { follow, read } from '../api/server.ts'
+import { readMe } from '../api/me.ts'
+import { follow } from '../api/server.ts'
 import { SESSION_ENDED } from '../api/session-ended.ts'
 import { type ListEvent, type Topic, toListEvents, topicsFor } from './list-event.ts'
 import type { LiveSource } from './live-source.ts'
@@ -26,7 +27,7 @@ const readLists: FeedDeps['read'] = ({ after, signal, onEvents, onState }) => {
     signal,
     async *open({ after: from, ...connection }) {
       // The rights may have changed since the last connection: one topic too many is refused.
-      const { permissions } = await read<{ permissions: string[] }>('/me', {}, signal)
+      const { permissions } = await readMe(signal)
       const query = { topics: topicsFor(permissions).join(',') }
       yield* follow('/events/stream', { after: from, query, ...connection })
     },

@@ -3,7 +3,8 @@ import type { Place } from '../location/location.ts'
 
 /** Why a sign-in at the issuer failed, by the parameter `sign_in` with which the server returns. */
 export const SIGN_IN_PROBLEMS: Record<string, string | undefined> = {
-  expired: 'The sign-in took too long or was begun in another browser. Begin again.',
+  expired:
+    'The sign-in took too long, was begun in another browser, or another one was begun after it. Begin again.',
   refused: 'The issuer, or this server, refused the sign-in.',
   unknown_principal:
     'You are known to the issuer, but have no account here. An administrator makes one.',

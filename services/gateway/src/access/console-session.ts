@@ -92,7 +92,7 @@ export class ConsoleSessions {
     }
     await this.#write(idOf(token), stored)
     const excess = await available(this.#index.add(index, idOf(token), this.maxAgeMs))
-    await Promise.all(excess.map((id) => this.#end(id)))
+    await Promise.all(excess.map((id) => this.#remove(id)))
     return token
   }
 
@@ -119,17 +119,20 @@ export class ConsoleSessions {
     await this.#write(id, stored)
     const { index } = stored
     if (index === undefined || (await available(this.#index.list(index))).includes(id)) return true
-    await this.#end(id)
+    await this.#remove(id)
     return false
   }
 
-  /** Ends a session; one that has ended is no error. */
+  /** Ends the session of a cookie; one that has ended is no error. */
   async close(token: string): Promise<void> {
-    if (!TOKEN.test(token)) return
-    const id = idOf(token)
+    if (TOKEN.test(token)) await this.end(idOf(token))
+  }
+
+  /** Ends a session by its id. */
+  async end(id: string): Promise<void> {
     const stored = await this.#read(id)
     if (stored?.index) await available(this.#index.remove(stored.index, id))
-    await this.#end(id)
+    await this.#remove(id)
   }
 
   /** Sessions of a principal that have not ended, newest first. */
@@ -149,7 +152,7 @@ export class ConsoleSessions {
     const index = indexKeyOf(owner)
     if (!(await available(this.#index.list(index))).includes(id)) return false
     await available(this.#index.remove(index, id))
-    await this.#end(id)
+    await this.#remove(id)
     return true
   }
 
@@ -160,7 +163,7 @@ export class ConsoleSessions {
     return this.#leftOf(stored, this.#now()) > 0 ? stored : undefined
   }
 
-  async #end(id: string): Promise<void> {
+  async #remove(id: string): Promise<void> {
     await available(this.#redis.set(PREFIX + id, '', 'PX', 1))
   }
 

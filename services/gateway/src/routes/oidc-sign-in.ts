@@ -8,6 +8,7 @@ import {
   flowCookieOf,
   publicAddress,
   requireSafeCookie,
+  sessionIdOf,
   setCookie,
   setFlowCookie,
 } from '../access/console-cookie.ts'
@@ -35,6 +36,11 @@ type Deps = OidcAccountDeps & {
 export interface FlowClaims extends Flow {
   /** Place in the console after the sign-in, relative to its root. */
   return_to: string
+  /**
+   * Id of the session at the begin of the flow, which the sign-in replaces: a browser does not send a cookie that is
+   * SameSite=Strict with the callback, a navigation from the issuer.
+   */
+  replaces?: string | undefined
 }
 
 const FLOW_S = 600
@@ -65,8 +71,11 @@ export const getSignIn = route('get', '/console/sign-in', {
 
 const page = { access: 'public', returns: Page, isPage: true } as const
 
-/** A place in the console: not on another server, and not outside of `/console/`. */
-const PLACE = /^(?!\/)(?!.*(?:\.\.|\/\/|\\))[\w./?=&%~+,:@-]*$/
+/**
+ * A place in the console: not on another server, and not outside of `/console/`. For a browser, `%2e` is a dot in
+ * a path.
+ */
+const PLACE = /^(?!\/)(?!.*(?:(?:\.|%2e){2}|\/\/|\\))[\w./?=&%~+,:@-]*$/i
 
 export const startOidcSignIn = route('get', '/console/oidc/start', {
   ...page,
@@ -80,7 +89,8 @@ export const startOidcSignIn = route('get', '/console/oidc/start', {
       throw new Fault('forbidden', 'A sign-in begins in the console: open /console/')
     const return_to = PLACE.test(query.return_to) ? query.return_to : ''
     const { location, flow } = await client.begin(redirectUri(ctx, deps))
-    const cookie = flows.sign({ ...flow, return_to, exp: expiresIn(FLOW_S) })
+    const replaces = sessionIdOf(ctx, deps.settings)
+    const cookie = flows.sign({ ...flow, return_to, replaces, exp: expiresIn(FLOW_S) })
     setFlowCookie(ctx, deps.settings, cookie, FLOW_S * 1_000)
     return redirect(location)
   },
@@ -90,14 +100,13 @@ export const finishOidcSignIn = route('get', '/console/oidc/callback', {
   ...page,
   summary: 'End a sign-in at the OIDC issuer: its redirect leads here',
   async handle({ ctx }, deps: Deps) {
-    const { client, flows } = requireOidc(deps)
+    const { client } = requireOidc(deps)
     const { settings, consoleSessions, consoleIdentities, signInGuesses } = deps
     requireSafeCookie(ctx, settings)
-    const cookie = flowCookieOf(ctx, settings)
-    const flow = cookie === undefined ? undefined : flows.verify(cookie)
-    setFlowCookie(ctx, settings, '', 0)
-    if (!flow) return redirect('../?sign_in=expired')
     const parameters = new URLSearchParams(ctx.search)
+    const flow = flowOf(ctx, parameters, deps)
+    if (!flow) return redirect('../?sign_in=expired')
+    setFlowCookie(ctx, settings, '', 0)
     const finish = () => client.finish(parameters, flow, redirectUri(ctx, deps))
     const { caller, problem } = await signInGuesses.verify(ctx, flow.state, async () => {
       try {
@@ -110,13 +119,32 @@ export const finishOidcSignIn = route('get', '/console/oidc/callback', {
       }
     })
     if (!caller) return redirect(`../?sign_in=${problem}`)
-    await endNamedSession(ctx, deps)
+    await endFormerSession(ctx, flow, deps)
     const credential = consoleIdentities.issue(caller)
     const token = await consoleSessions.open(credential, caller, ctx.header('user-agent'))
     setCookie(ctx, settings, token, consoleSessions.maxAgeMs)
     return redirect(`../${flow.return_to}`)
   },
 })
+
+/**
+ * Returns the flow that a callback belongs to. One of another state leaves the cookie as it is: another tab, or a page
+ * of another site, must not end the flow that this browser began last.
+ */
+function flowOf(
+  ctx: RequestContext,
+  parameters: URLSearchParams,
+  deps: Deps,
+): FlowClaims | undefined {
+  const cookie = flowCookieOf(ctx, deps.settings)
+  const flow = cookie === undefined ? undefined : requireOidc(deps).flows.verify(cookie)
+  return flow?.state === parameters.get('state') ? flow : undefined
+}
+
+async function endFormerSession(ctx: RequestContext, { replaces }: FlowClaims, deps: Deps) {
+  await endNamedSession(ctx, deps)
+  if (replaces !== undefined) await deps.consoleSessions.end(replaces)
+}
 
 /** The console shows the problem in `?sign_in=`; only the log says which part of a token was wrong. */
 function problemOf(error: unknown): 'refused' | 'unknown_principal' | 'unavailable' {
