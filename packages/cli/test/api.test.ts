@@ -67,12 +67,13 @@ test.each([
 test('a run lasts longer than its request: polled until it has settled', async () => {
   const { api, windlass } = await cliFixture()
   const run =
-    'POST /workflows/default/report/run/sync?version=3&priority=9&detailed=true&wait_for=paused&timeout=240'
+    'POST /workflows/default/report/run/sync?version=3&priority=9&tags=order%3D7%2Cenv%3Dprod&detailed=true&wait_for=paused&timeout=240'
   api.answers.set(run, { body: summary('RUNNING') })
   api.answers.set(`GET /executions/${ID}?detailed=true`, { body: summary('FAILED') })
 
   const answer = await windlass(
     ...['workflow', 'run', 'report', '--version', '3', '--priority', '9', '--detailed'],
+    ...['--tags', 'order=7,env=prod'],
   )
   expect(answer).toMatchObject({ status: 1, out: `${summary('FAILED')}\n` })
 })

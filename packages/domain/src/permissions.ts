@@ -1,6 +1,7 @@
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { invalid } from '@windlass/runtime/faults'
 import { matchesPattern } from './name-pattern.ts'
+import type { Tags } from './tags.ts'
 
 /**
  * True if a granted permission covers a required one, segment by segment. A `*` in the granted text stands
@@ -44,6 +45,7 @@ interface Metadata {
   /** Namespaces and names of the workflows that it runs as nested runs. */
   nested_workflows?: [namespace: string, name: string][]
   priority?: number
+  tags?: Tags
 }
 
 const read = new WeakMap<Workflow, Metadata>()
@@ -60,6 +62,9 @@ export function metadataOf(workflow: Workflow): Metadata {
 /** The level in the ready queue that a workflow declares for its executions. */
 export const declaredPriority = (workflow: Workflow): number | undefined =>
   metadataOf(workflow).priority
+
+/** The tags that a workflow declares for its executions. */
+export const declaredTags = (workflow: Workflow): Tags => metadataOf(workflow).tags ?? {}
 
 /** The permissions that a workflow declares. */
 export const declaredPermissions = (workflow: Workflow): string[] =>

@@ -12,6 +12,7 @@ import {
 } from './options/options.ts'
 import { type Routing, readRouting } from './options/routing.ts'
 import { readSchedule } from './options/schedule.ts'
+import { readTags } from './options/tags.ts'
 import { docstringOf } from './python/class-body.ts'
 import { type Constant, constantOf } from './python/constants.ts'
 import type { Definition } from './python/scope.ts'
@@ -63,6 +64,7 @@ export function toMetadata({
     runner: readChoice(options, 'runner', RUNNERS),
     queue_timeout: readSeconds(options, 'queue_timeout'),
     priority: readWhole(options, 'priority', MAX_PRIORITY),
+    tags: readTags(options.get('tags')),
     ...readScheduleAndRouting(options, sdkModules),
     description: docstringOf(definition),
   }

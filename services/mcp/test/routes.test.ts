@@ -68,8 +68,8 @@ const cases: [string, object, string, string, string][] = [
   ],
   [
     'execute_workflow_sync',
-    { ...wf, input_data: '1', detailed: true, priority: 0 },
-    'POST /workflows/default/report/run/sync?wait_for=paused&timeout=290&detailed=true&priority=0',
+    { ...wf, input_data: '1', detailed: true, priority: 0, tags: 'order=7,env=prod' },
+    'POST /workflows/default/report/run/sync?wait_for=paused&timeout=290&detailed=true&priority=0&tags=order%3D7%2Cenv%3Dprod',
     '{"events":[]}',
     '{"events":[]}',
   ],

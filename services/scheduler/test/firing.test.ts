@@ -15,13 +15,14 @@ import {
   schedulerFixture,
 } from './scheduler-fixture.ts'
 
-test('tick: starts the latest version with the input and the creator of the schedule', async () => {
+test('tick: starts the latest version with its tags and priority, and the input and the creator of the schedule', async () => {
   const { replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
   const made = await client.create(
     request({ config: everySeconds(1), input_json: '{"n":9007199254740993}' }),
   )
   const latest = catalog.put('team', 'report')
+  catalog.restore({ ...latest, metadata_json: '{"tags":{"team":"billing"},"priority":3}' })
 
   await eventually(() => executions.submitted.length).toBeGreaterThan(0)
   const [command] = executions.submitted
@@ -33,6 +34,8 @@ test('tick: starts the latest version with the input and the creator of the sche
       workflow_version: 2,
       input_json: '{"n":9007199254740993}',
       schedule_id: made.id,
+      tags: { team: 'billing' },
+      priority: 3,
     },
   })
   const { caller } = command?.body?.$case === 'create' ? command.body.value : { caller: '' }

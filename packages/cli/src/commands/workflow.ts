@@ -97,13 +97,14 @@ export const workflowRun: Command = {
     async: { type: 'boolean', about: 'do not wait for the result' },
     version: { type: 'string', value: 'N', about: 'run this version' },
     priority: { type: 'string', value: 'N', about: 'level in the queue, from 0 to 9' },
+    tags: { type: 'string', value: 'KEY=VALUE,…', about: 'labels by which it is found; up to 16' },
     ...keyOption,
     ...detailedOption,
     ...serverOptions,
     ...jsonOption,
   },
   async run(parsed, context) {
-    const { async: isAsync, version, priority, detailed } = parsed.options
+    const { async: isAsync, version, priority, tags, detailed } = parsed.options
     const ref = parseWorkflowRef(parsed.args[0] ?? '')
     const run = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/run`
     if (version !== undefined && !VERSION.test(String(version)))
@@ -113,10 +114,14 @@ export const workflowRun: Command = {
     const call = createApiCall(parsed, context)
     const shown = { detailed: detailed ? 'true' : undefined }
     const key = parsed.options['idempotency-key']?.toString() ?? randomUUID()
+    const start = {
+      ...{ version: version?.toString(), priority: priority?.toString() },
+      tags: tags?.toString(),
+    }
     const request = {
       method: 'POST' as const,
       path: `${run}/${isAsync ? 'async' : 'sync'}`,
-      query: { version: version?.toString(), priority: priority?.toString(), ...shown },
+      query: { ...start, ...shown },
       body: await readInput(parsed.args[1]),
       idempotencyKey: key,
     }

@@ -20,6 +20,7 @@ export interface Workflow extends WorkflowRow {
     nested_workflows?: [string, string][]
     secret_requests?: string[]
     required_permissions?: string[]
+    tags?: Record<string, string>
     input_schema?: Schema
   } & Record<string, unknown>
 }

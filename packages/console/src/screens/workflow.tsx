@@ -156,6 +156,7 @@ function Declared({ workflow: { metadata, requests, affinity, imports } }: { wor
     ['Workflows that it runs', nested_workflows.map((names) => names.join('/'))],
     ['Secrets', rest.secret_requests ?? []],
     ['Permissions that it requires', rest.required_permissions ?? []],
+    ['Tags of its executions', Object.entries(rest.tags ?? {}).map((tag) => tag.join('='))],
     ['Imports', imports],
   ]
   return (

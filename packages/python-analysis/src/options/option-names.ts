@@ -7,7 +7,7 @@ const TASK_OPTIONS = `name retry_max_attempts retry_delay retry_backoff retry ti
   durability process`
 
 const WORKFLOW_OPTIONS = `name namespace secret_requests output_storage requests affinity schedule
-  durability runner routing required_permissions queue_timeout priority timeout on_mismatch`
+  durability runner routing required_permissions queue_timeout priority tags timeout on_mismatch`
 
 /** Options that the SDK accepts. A test compares them with the SDK's own. */
 export const OPTION_NAMES: Record<DeclarationKind, readonly string[]> = {

@@ -23,7 +23,7 @@ test('no options: members are absent, lists are empty', () => {
 test('constant options: in the metadata', () => {
   const { metadata, requirement } = declared(
     'secret_requests=("B", NAME), required_permissions=["a:b:*"], runner="subprocess", ' +
-      'durability="transient", queue_timeout=2 * 60, priority=9',
+      'durability="transient", queue_timeout=2 * 60, priority=9, tags={"team": "bill" + "ing", "env": ""}',
     'NAME = "A key+1"',
   )
   expect(metadata).toMatchObject({
@@ -33,13 +33,14 @@ test('constant options: in the metadata', () => {
     durability: 'transient',
     queue_timeout: 120,
     priority: 9,
+    tags: { team: 'billing', env: '' },
   })
   expect(requirement).toMatchObject({ runner: 'subprocess', queue_timeout: 120 })
 })
 
 test('options set to None: as if not declared', () => {
   const names = ['secret_requests', 'required_permissions', 'runner', 'durability', 'requests']
-  const more = ['affinity', 'schedule', 'routing', 'queue_timeout', 'priority']
+  const more = ['affinity', 'schedule', 'routing', 'queue_timeout', 'priority', 'tags']
   const { metadata } = declared([...names, ...more].map((name) => `${name}=None`).join(', '))
   expect(metadata).toEqual(declared('').metadata)
 })
@@ -64,6 +65,14 @@ test.each([
   ['priority=5.0', 'priority'],
   ['priority="5"', 'priority'],
   ['priority=True', 'priority'],
+  ['tags=["a"]', 'it must be a dictionary of strings'],
+  ['tags={"a": 1}', 'it must be a dictionary of strings'],
+  ['tags={1: "a"}', 'it must be a dictionary of strings'],
+  ['tags={"a": f()}', 'it must be a constant'],
+  ['tags={"a b": "c"}', "The tag 'a b' is malformed"],
+  ['tags={"a": "b,c"}', "The tag 'a' is malformed"],
+  ['tags={"__proto__": "c"}', "The tag '__proto__' is malformed"],
+  [`tags={${Array.from({ length: 17 }, (_, i) => `"k${i}": ""`).join(', ')}}`, 'at most 16'],
   ['queue_timeout="1"', 'queue_timeout'],
   ['durability="transient", schedule=cron("@daily")', 'schedule'],
 ])('%s: refused', (options, reason) => {

@@ -21,6 +21,7 @@ async def fetch(url): ...
     runner="subprocess",
     queue_timeout=2 * 60,
     priority=8,
+    tags={"team": "billing", "region": REGION},
     routing=score(
         prefer(label("zone") == input("customer.zone"), weight=10),
         prefer(3 < load),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
 _MAX_PRIORITY = 9
+_MAX_TAGS = 16
+_TAG_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
+_TAG_VALUE = re.compile(r"[^,\x00-\x1f\x7f-\x9f\ud800-\udfff]{0,128}")
 
 
 def to_seconds(name: str, value: Any) -> float:
@@ -92,3 +96,23 @@ def check_priority(value: Any) -> None:
     is_whole = isinstance(value, int) and not isinstance(value, bool)
     if value is not None and not (is_whole and 0 <= value <= _MAX_PRIORITY):
         raise ValueError(f"priority must be a whole number from 0 to 9, not {value!r}")
+
+
+def check_tags(value: Any) -> None:
+    """Refuses everything but None and a mapping of at most 16 valid tags."""
+    tags: Any = value
+    if value is None:
+        return
+    if not (
+        isinstance(value, Mapping)
+        and all(isinstance(part, str) for item in tags.items() for part in item)
+    ):
+        raise TypeError(f"tags must be a mapping of text to text, not {value!r}")
+    if len(tags) > _MAX_TAGS:
+        raise ValueError(f"tags may have at most {_MAX_TAGS} entries, not {len(tags)}")
+    for key, text in tags.items():
+        if not (_TAG_KEY.fullmatch(key) and _TAG_VALUE.fullmatch(text)):
+            raise ValueError(
+                f"invalid tag {key!r}: a key has up to 63 letters, digits, '.', '_' and '-', a"
+                " value up to 128 characters without commas and control characters"
+            )

@@ -17,6 +17,7 @@ from windlass._option_checks import (
     check_priority,
     check_queue_timeout,
     check_storage,
+    check_tags,
     check_texts,
     to_seconds,
 )
@@ -58,6 +59,7 @@ class WorkflowOptionNames(TypedDict, total=False):
     required_permissions: Sequence[str]
     queue_timeout: float | timedelta | None
     priority: int | None
+    tags: Mapping[str, str] | None
     timeout: float | timedelta
     on_mismatch: str
 
@@ -87,6 +89,7 @@ class WorkflowOptions:
             timedelta.
         priority: level in the queue, from 0 to 9, of executions whose start names none; None for
             5, and 6 where a caller waits for the end.
+        tags: up to 16 labels by which executions are found; a start may add others or replace them.
         timeout: seconds that the execution may take from its first start, over crashes and pauses,
             or a timedelta; 0 means no limit. The body is then cancelled and the execution fails. A
             paused execution fails when it is resumed.
@@ -107,6 +110,7 @@ class WorkflowOptions:
     required_permissions: Sequence[str] = ()
     queue_timeout: float | timedelta | None = None
     priority: int | None = None
+    tags: Mapping[str, str] | None = None
     timeout: float | timedelta = 0
     on_mismatch: str = "pause"
 
@@ -118,6 +122,7 @@ class WorkflowOptions:
         check_storage(self.output_storage)
         check_queue_timeout(self.queue_timeout)
         check_priority(self.priority)
+        check_tags(self.tags)
         object.__setattr__(self, "timeout", to_seconds("timeout", self.timeout))
         _check_classes(self)
         if self.durability not in _DURABILITIES:

@@ -1,7 +1,9 @@
 import { objects } from '@windlass/domain/audit'
-import { declaredPriority } from '@windlass/domain/permissions'
+import { declaredPriority, declaredTags } from '@windlass/domain/permissions'
 import { DEFAULT_PRIORITY, MAX_PRIORITY, SYNC_PRIORITY } from '@windlass/domain/priority'
+import { problemOfTags, type Tags } from '@windlass/domain/tags'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
+import { unprocessable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
 import { z } from 'zod'
 import { toPrincipal } from '../access/caller.ts'
@@ -31,6 +33,15 @@ const priority = integer({ min: 0, max: MAX_PRIORITY })
 
 const defaultPriority = (mode: 'sync' | 'async' | 'stream') =>
   mode === 'sync' ? SYNC_PRIORITY : DEFAULT_PRIORITY
+
+/** The tags that the workflow declares and those of the request, which take precedence. */
+function tagsOf(workflow: Workflow, given: Tags): Tags {
+  const all = { ...declaredTags(workflow), ...given }
+  const problem = problemOfTags(all)
+  if (problem === undefined) return all
+  const msg = `${problem} Those that the workflow declares count.`
+  throw unprocessable({ loc: ['query', 'tags'], msg, type: 'value_error' })
+}
 
 /**
  * Starts an execution. `sync` answers when it is terminal (or paused, with `wait_for=paused`), `async`
@@ -78,7 +89,7 @@ export const runWorkflow = route('post', '/workflows/{namespace}/{workflow_name}
       depth,
       parent_id: caller.execution?.exec_id ?? '',
       cancel_with_parent: caller.execution !== undefined && query.on_cancel === 'cancel',
-      tags: query.tags,
+      tags: tagsOf(workflow, query.tags),
       priority: query.priority ?? declaredPriority(workflow) ?? defaultPriority(params.mode),
     }
     return changeAndAnswer(deps, {

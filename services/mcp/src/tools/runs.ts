@@ -36,6 +36,10 @@ const executeArgs = {
     .max(MAX_PRIORITY)
     .optional()
     .describe('Level in the queue, 0 to 9; by default that of the workflow'),
+  tags: z
+    .string()
+    .optional()
+    .describe('Labels by which the execution is found: key=value,key=value; up to 16'),
   idempotency_key: z
     .string()
     .regex(/^[\x21-\x7e]{1,255}$/, 'must have 1 to 255 characters of ASCII, without blanks')
@@ -51,6 +55,7 @@ interface ExecuteArgs {
   input_data: string
   detailed: boolean
   priority?: number | undefined
+  tags?: string | undefined
   idempotency_key?: string | undefined
 }
 
@@ -66,7 +71,7 @@ function toRunRequest(mode: 'sync' | 'async', args: ExecuteArgs): ApiRequest {
   const { query, ...waiting } = waitOptions(mode, args)
   return {
     ...{ method: 'POST', path: `${run}/${mode}`, body, ...waiting },
-    query: { ...query, priority: args.priority?.toString() },
+    query: { ...query, priority: args.priority?.toString(), tags: args.tags },
     idempotencyKey: idempotency_key ?? randomUUID(),
   }
 }
@@ -106,7 +111,9 @@ const resumeArgs = {
   workflow_namespace,
 }
 
-type ResumeArgs = Omit<ExecuteArgs, 'priority' | 'idempotency_key'> & { execution_id: string }
+type ResumeArgs = Omit<ExecuteArgs, 'priority' | 'tags' | 'idempotency_key'> & {
+  execution_id: string
+}
 
 function toResumeRequest(mode: 'sync' | 'async', args: ResumeArgs): ApiRequest {
   const { workflow_namespace, workflow_name, execution_id, input_data } = args

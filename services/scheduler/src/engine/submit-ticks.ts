@@ -1,5 +1,5 @@
 import { ANONYMOUS_CALLER } from '@windlass/domain/caller'
-import { declaredPriority } from '@windlass/domain/permissions'
+import { declaredPriority, declaredTags } from '@windlass/domain/permissions'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import {
   type Command,
@@ -123,7 +123,7 @@ function toCreateCommand(
     depth: 0,
     parent_id: '',
     cancel_with_parent: false,
-    tags: {},
+    tags: declaredTags(workflow),
     priority: declaredPriority(workflow),
     not_after,
   }
