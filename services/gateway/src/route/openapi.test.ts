@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest'
+import { z } from 'zod'
 import { routes } from '../routes/index.ts'
+import { searchOf } from '../routes/search-query.ts'
 import { accessTable } from './access-table.ts'
 import { openapi } from './openapi.ts'
 
@@ -96,4 +98,47 @@ test('routes: unique by method and path, each with an access', () => {
   expect(table).toContain(
     '| GET | `/workflows/{namespace}/{workflow_name}/cancel/{execution_id}` | · | · | · | yes | · | yes | · | · | `workflow:{namespace}:{workflow_name}:run` |',
   )
+})
+
+/** Routes that the console was given. Answers of `input` and so on are any JSON, and streams and messages have no example. */
+const WITH_EXAMPLES = [
+  ...['getMe', 'checkPermissions', 'listExecutions', 'listWorkflowExecutions', 'readLog'],
+  ...['readTimeline', 'getStats', 'getQueue', 'listWorkerExecutions', 'getWorkerHistory'],
+  ...['rerunExecution', 'forkExecution', 'diffExecutions', 'bulkExecutions', 'getBulkProgress'],
+  ...['getSecretUses', 'getConfigUses', 'getAuditHead', 'listViews', 'putView', 'crashWorker'],
+  'listSessions',
+]
+
+/** The alternatives of a schema, itself if there are none. */
+const alternatives = (type: z.ZodType): z.ZodType[] =>
+  type instanceof z.ZodUnion ? (type.options as z.ZodType[]) : [type]
+
+test.each(WITH_EXAMPLES)(
+  '%s: its body and its answers have examples that match their schemas',
+  (id) => {
+    const { body, returns } = routes.find(({ operationId }) => operationId === id) ?? {}
+    if (!returns) throw new Error(`no route ${id}`)
+    for (const type of [...(body?.schema ? [body.schema] : []), ...alternatives(returns)]) {
+      const { id: name = '', examples = [] } = type.meta() ?? {}
+      expect(document.components.schemas[name], name).toHaveProperty('examples', examples)
+      expect((examples as unknown[]).length, name).toBeGreaterThan(0)
+      for (const example of examples as unknown[])
+        expect(type.safeParse(example).error, name).toBeUndefined()
+    }
+  },
+)
+
+test('filters of GET /executions: each has an example, and all of them together are a valid search', () => {
+  const filters = document.paths['/executions']?.get?.parameters ?? []
+  const given = filters.filter(({ name }) => !['sort', 'cursor', 'limit', 'offset'].includes(name))
+  expect(given.length).toBeGreaterThan(15)
+  const query = new URLSearchParams(
+    given.map(({ name, schema }): [string, string] => [
+      name,
+      String((schema.examples as unknown[])?.[0]),
+    ]),
+  )
+  const list = routes.find(({ operationId }) => operationId === 'listExecutions')
+  const read = list?.readQuery(`?${query}`) as Parameters<typeof searchOf>[0]
+  expect(searchOf(read)).toMatchObject({ states: ['FAILED', 'PAUSED'], workflow_version: 3 })
 })

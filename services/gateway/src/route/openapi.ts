@@ -132,8 +132,13 @@ function schemaOf(type: z.ZodType, io: 'input' | 'output', into: Json): Json {
     io,
     unrepresentable: 'any',
     override: ({ zodSchema, jsonSchema }) => {
+      const { wire, examples } = (z.globalRegistry.get(zodSchema) ?? {}) as {
+        wire?: Json
+        examples?: unknown[]
+      }
+      // The conversion drops them where a part of the schema transforms its value, such as a payload.
+      if (examples) jsonSchema.examples = examples
       // Query values are text in a URL; `wire` has the type that they represent.
-      const wire = z.globalRegistry.get(zodSchema)?.wire as Json | undefined
       if (!wire) return
       for (const key of ['pattern', 'wire', 'type', 'pipe']) delete jsonSchema[key as 'type']
       Object.assign(jsonSchema, wire)

@@ -5,10 +5,13 @@ import { JsonText } from '../domain/views.ts'
 import { integer, page, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { EntryView, Hash, hex, viewOf } from './audit-views.ts'
+import { AUDIT_HEAD } from './examples.ts'
 
 type Deps = Pick<Clients, 'audit'>
 
-const Head = z.object({ seq: z.int(), hash: Hash }).meta({ id: 'AuditHead' })
+const Head = z
+  .object({ seq: z.int(), hash: Hash })
+  .meta({ id: 'AuditHead', examples: [AUDIT_HEAD] })
 
 const filter = text(1_024).default('')
 

@@ -13,6 +13,7 @@ import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { BULK_ACTIONS, type BulkDeps, collectSet, mayAct, withoutStarted } from './bulk-act.ts'
 import { performAct } from './bulk-run.ts'
+import { BULK_PREVIEW, BULK_PROGRESS } from './examples.ts'
 import { filterQuery, filterSearch } from './filter-search.ts'
 import { rowView } from './responses.ts'
 import { kept } from './schedule-views.ts'
@@ -61,7 +62,7 @@ const BulkPreview = z
     /** The first 20. */
     sample: ExecutionList.shape.executions,
   })
-  .meta({ id: 'BulkPreview' })
+  .meta({ id: 'BulkPreview', examples: [BULK_PREVIEW] })
 
 const SAMPLE = 20
 
@@ -83,7 +84,7 @@ const Progress = z
     /** The first 100 refusals. */
     failures: z.array(z.object({ execution_id: z.string(), reason: z.string() })),
   })
-  .meta({ id: 'BulkProgress' })
+  .meta({ id: 'BulkProgress', examples: [BULK_PROGRESS] })
 
 type Deps = BulkDeps & { bulkProgress: BulkProgress; quotas: Quotas }
 

@@ -5,6 +5,7 @@ import type { Clients } from '../clients/connect.ts'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { route } from '../route/route.ts'
 import { entryName } from './entry-routes.ts'
+import { CONFIG_USES } from './examples.ts'
 
 type Deps = Pick<Clients, 'configs'>
 
@@ -38,7 +39,7 @@ export const getConfigUses = route('get', '/admin/configs/{name}/uses', {
       /** Further ones, which the caller may not read or which are too many to list. */
       others: z.int(),
     })
-    .meta({ id: 'ConfigUses' }),
+    .meta({ id: 'ConfigUses', examples: [CONFIG_USES] }),
   async handle({ params: { name }, caller }, { configs }: Deps) {
     const { uses } = await orUpgrade(
       configs.listUses({ name, namespace: '', workflow: '' }),

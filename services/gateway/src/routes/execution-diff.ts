@@ -8,6 +8,7 @@ import type { RpcClient } from '@windlass/rpc/client'
 import { z } from 'zod'
 import { orUpgrade } from '../clients/or-upgrade.ts'
 import { route } from '../route/route.ts'
+import { DIFF } from './examples.ts'
 import { timeOf } from './responses.ts'
 
 type Deps = { history: RpcClient<typeof HistoryService> }
@@ -74,7 +75,7 @@ const ExecutionDiff = z
       cut: z.boolean(),
     }),
   })
-  .meta({ id: 'ExecutionDiff' })
+  .meta({ id: 'ExecutionDiff', examples: [DIFF] })
 
 export const diffExecutions = route('get', '/executions/{execution_id}/diff/{other_id}', {
   summary: 'Compare two executions: inputs, versions, the first call that differs, durations',

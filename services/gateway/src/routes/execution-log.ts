@@ -8,6 +8,7 @@ import { orUpgrade } from '../clients/or-upgrade.ts'
 import { JsonText } from '../domain/views.ts'
 import { integer, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { LOG_PAGE, TIMELINE } from './examples.ts'
 
 type Deps = { history: RpcClient<typeof HistoryService> }
 
@@ -52,7 +53,7 @@ export const readLog = route('get', '/executions/{execution_id}/log', {
       more_before: z.boolean(),
       more_after: z.boolean(),
     })
-    .meta({ id: 'LogPage' }),
+    .meta({ id: 'LogPage', examples: [LOG_PAGE] }),
   async handle({ params: { execution_id }, query }, { history }: Deps) {
     const { after, before = 0, limit, payloads } = query
     const page = await orUpgrade(
@@ -146,7 +147,7 @@ const Timeline = z
       parent: z.array(column),
     }),
   })
-  .meta({ id: 'ExecutionTimeline' })
+  .meta({ id: 'ExecutionTimeline', examples: [TIMELINE] })
 
 export const readTimeline = route('get', '/executions/{execution_id}/timeline', {
   summary: 'Show the attempts of workers and the calls of tasks, in columns',

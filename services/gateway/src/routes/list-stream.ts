@@ -37,7 +37,9 @@ export const followLists = route('get', '/events/stream', {
     /** `executions`, `workers`, `schedules`, `approvals`, or several of them, separated by commas. */
     topics,
     /** Filters of GET /executions as a query of their own; of the topic `executions`. */
-    filter: text(4_096).default(''),
+    filter: text(4_096)
+      .default('')
+      .meta({ examples: ['state=failed&workflow_name=order'] }),
   },
   returns: EventStream,
   async handle(input, deps: Deps) {

@@ -6,6 +6,7 @@ import { hasDemo } from '../clients/demo-control.ts'
 import { json } from '../route/body.ts'
 import { MAX_PAGE, text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { ME } from './examples.ts'
 
 type Deps = { settings: Settings }
 
@@ -41,7 +42,7 @@ const Me = z
       max_permission_checks: count,
     }),
   })
-  .meta({ id: 'Me' })
+  .meta({ id: 'Me', examples: [ME] })
 
 export const getMe = route('get', '/me', {
   summary: 'Show the caller, its rights, and what this server offers',

@@ -6,6 +6,7 @@ import { sessionIdOf } from '../access/console-cookie.ts'
 import type { ConsoleSessions } from '../access/console-session.ts'
 import type { Param } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { CONSOLE_SESSION } from './examples.ts'
 import { Success } from './schemas.ts'
 
 type Deps = { consoleSessions: ConsoleSessions; settings: Settings }
@@ -40,7 +41,9 @@ const ConsoleSession = z
 export const listSessions = route('get', '/console/sessions', {
   summary: "List the caller's sessions of the console, newest first",
   access: 'authenticated',
-  returns: z.object({ sessions: z.array(ConsoleSession) }).meta({ id: 'ConsoleSessions' }),
+  returns: z
+    .object({ sessions: z.array(ConsoleSession) })
+    .meta({ id: 'ConsoleSessions', examples: [{ sessions: [CONSOLE_SESSION] }] }),
   async handle({ caller, ctx }, { consoleSessions, settings }: Deps) {
     const current = sessionIdOf(ctx, settings)
     const canHave = settings.security.auth.enabled && isPrincipal(caller)

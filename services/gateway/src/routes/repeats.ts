@@ -11,6 +11,7 @@ import type { WholeLogDeps } from '../live/whole-log.ts'
 import { json, optionalJson } from '../route/body.ts'
 import { flag } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { FORK_RESULT } from './examples.ts'
 import { checkInput, createOf, type RepeatDeps } from './repeat-command.ts'
 import { viewFor } from './responses.ts'
 import { kept } from './schedule-views.ts'
@@ -84,7 +85,7 @@ const ForkResult = z
     /** The fork; null in a dry run. */
     execution: ExecutionView.nullable(),
   })
-  .meta({ id: 'ForkResult' })
+  .meta({ id: 'ForkResult', examples: [FORK_RESULT] })
 
 export const forkExecution = route('post', '/executions/{execution_id}/fork', {
   summary: 'Start an execution that begins with the log of another one up to an entry',

@@ -8,6 +8,7 @@ import { json } from '../route/body.ts'
 import { text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { entryName } from './entry-routes.ts'
+import { VIEW } from './examples.ts'
 import { timeOf } from './responses.ts'
 import { Success } from './schemas.ts'
 
@@ -22,7 +23,7 @@ const View = z
     query: z.string(),
     updated_at: z.string().nullable(),
   })
-  .meta({ id: 'SavedView' })
+  .meta({ id: 'SavedView', examples: [VIEW] })
 
 const NewView = z.strictObject({ screen: text(64).min(1), query: text(4_096).default('') }).meta({
   id: 'NewView',
@@ -38,7 +39,9 @@ const ofIdentity = <T>(answer: Promise<T>): Promise<T> => orUpgrade(answer, 'ide
 export const listViews = route('get', '/me/views', {
   summary: "List the caller's saved views, by name",
   access: 'authenticated',
-  returns: z.object({ views: z.array(View) }).meta({ id: 'SavedViews' }),
+  returns: z
+    .object({ views: z.array(View) })
+    .meta({ id: 'SavedViews', examples: [{ views: [VIEW] }] }),
   async handle({ caller, ctx }, { views }: Deps) {
     const found = await ofIdentity(views.list({}, onBehalfOf(ctx, caller)))
     return { views: found.views.map(viewOf) }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EXECUTION, EXECUTION_LIST } from './examples.ts'
 
 /** Any JSON value, unchanged. */
 const anything = z.unknown()
@@ -32,7 +33,7 @@ const summary = {
 /** Response of routes that return an execution: the summary, with `?detailed=true` the events too. */
 export const ExecutionView = z
   .object({ ...summary, events: z.array(Event).optional() })
-  .meta({ id: 'Execution' })
+  .meta({ id: 'Execution', examples: [EXECUTION] })
 
 export const ExecutionContext = z
   .object({ ...summary, events: z.array(Event) })
@@ -95,7 +96,7 @@ export const ExecutionList = z
     /** True if the search ended at its bound: later pages may have more, even if this one is not full. */
     cut: z.boolean(),
   })
-  .meta({ id: 'ExecutionListResponse' })
+  .meta({ id: 'ExecutionListResponse', examples: [EXECUTION_LIST] })
 
 export const Ok = z.object({ status: z.literal('ok') }).meta({ id: 'Ok' })
 

@@ -10,6 +10,9 @@ export type Search = Omit<SearchRequest, 'visible'>
 
 const name = text(255).default('')
 const MAX_DURATION = 31_536_000
+const ID = '0199f3c2a1b47c3e8d5f6a7b8c9d0e1f'
+const FROM = '2026-11-23T08:00:00Z'
+const TO = '2026-11-23T09:00:00Z'
 
 const duration = z
   .string()
@@ -24,39 +27,45 @@ const ID_PREFIX = /^[0-9A-Fa-f]{8}[0-9A-Fa-f-]{0,28}$/
 
 const SORTS = ['-created', 'created', '-finished', 'finished'] as const
 
+/** Value of a filter for the documents. */
+const example = (value: string | number) => ({ examples: [value] })
+
 /** Filters of the list of all executions. */
-export const workflowQuery = { workflow_name: nameFilter, namespace: name }
+export const workflowQuery = {
+  workflow_name: nameFilter.meta(example('order')),
+  namespace: name.meta(example('team')),
+}
 
 /** Filters of every list of executions; all that are given must match. */
 export const searchQuery = {
   /** One or several, separated by commas. */
-  state: name,
+  state: name.meta(example('failed,paused')),
   /** States to leave out. */
-  exclude_state: name,
-  version: versionQuery,
-  schedule_id: id.optional(),
+  exclude_state: name.meta(example('completed')),
+  version: versionQuery.meta(example(3)),
+  schedule_id: id.optional().meta(example(ID)),
   /** The current worker, or the last one. */
-  worker_name: name,
-  created_by: name,
-  parent_id: id.optional(),
-  created_after: time,
-  created_before: time,
-  finished_after: time,
-  finished_before: time,
+  worker_name: name.meta(example('worker-1')),
+  created_by: name.meta(example('ann')),
+  parent_id: id.optional().meta(example(ID)),
+  created_after: time.meta(example(FROM)),
+  created_before: time.meta(example(TO)),
+  finished_after: time.meta(example(FROM)),
+  finished_before: time.meta(example(TO)),
   /** Seconds from the first claim to the end, or to now. */
-  min_duration: duration,
-  max_duration: duration,
+  min_duration: duration.meta(example(60)),
+  max_duration: duration.meta(example(3_600)),
   /** The first 8 hex digits or more. */
   id: z
     .string()
     .regex(ID_PREFIX, 'must be the first 8 to 32 hex digits of an id')
     .default('')
-    .meta({ wire: { type: 'string' } }),
+    .meta({ wire: { type: 'string' }, ...example(ID.slice(0, 8)) }),
   /** Part of the first line of the error. */
-  error: name,
+  error: name.meta(example('no stock')),
   /** `input.<path>=<value>` or `output.<path>=<value>`; the path has names and positions between dots. */
-  payload: text(1_024).default(''),
-  tags,
+  payload: text(1_024).default('').meta(example('input.order.id=7')),
+  tags: tags.meta(example('team=billing,env=prod')),
   /** With a filter by the end of executions `-finished`, otherwise `-created`: newest first. */
   sort: z.enum(SORTS).optional(),
   cursor: text(512).default(''),
@@ -102,7 +111,7 @@ const sortOf = ({ sort, finished_after, finished_before }: Query): (typeof SORTS
   sort ?? (finished_after || finished_before ? '-finished' : '-created')
 
 /** Each filter without an index, and the filters of which at least one must accompany it. */
-const COMPANIONS: [filter: keyof Query, companions: (keyof Query)[]][] = [
+export const COMPANIONS: [filter: keyof Query, companions: (keyof Query)[]][] = [
   ['version', ['workflow_name']],
   ['payload', ['workflow_name', 'schedule_id', 'parent_id', 'tags']],
   ['error', ['workflow_name', 'schedule_id', 'created_after', 'finished_after']],

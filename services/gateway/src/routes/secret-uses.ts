@@ -8,6 +8,7 @@ import { JsonText } from '../domain/views.ts'
 import { route } from '../route/route.ts'
 import { EntryView, viewOf } from './audit-views.ts'
 import { entryName } from './entry-routes.ts'
+import { SECRET_USES } from './examples.ts'
 
 type Deps = Pick<Clients, 'audit' | 'catalog'>
 
@@ -28,7 +29,7 @@ export const getSecretUses = route('get', '/admin/secrets/{name}/uses', {
       /** Audit entries `secret.use`, newest first; null without `admin:audit:read`. */
       last_uses: z.array(EntryView).nullable(),
     })
-    .meta({ id: 'SecretUses' }),
+    .meta({ id: 'SecretUses', examples: [SECRET_USES] }),
   async handle({ params: { name }, caller }, deps: Deps) {
     const mayReadAudit = hasPermission(caller, 'admin:audit:read')
     const [declaring, uses] = await Promise.all([

@@ -15,6 +15,7 @@ import { ofEarlierRelease, orUpgrade } from '../clients/or-upgrade.ts'
 import { isEligible } from '../domain/explain.ts'
 import { integer, nameFilter, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { QUEUE, STATS } from './examples.ts'
 import { timeOf } from './responses.ts'
 
 type Deps = { history: RpcClient<typeof HistoryService> }
@@ -57,13 +58,13 @@ const Stats = z
      */
     cut: z.boolean(),
   })
-  .meta({ id: 'ExecutionStats' })
+  .meta({ id: 'ExecutionStats', examples: [STATS] })
 
 const range = {
   /** The hour before `to` unless given. */
-  from: time,
+  from: time.meta({ examples: ['2026-11-23T08:00:00Z'] }),
   /** Now unless given. */
-  to: time,
+  to: time.meta({ examples: ['2026-11-23T09:00:00Z'] }),
   /** Seconds. */
   step: integer({ min: 1, max: 31_536_000 }).default(60),
 }
@@ -194,7 +195,7 @@ const Queue = z
     /** True if there are more requirements. */
     cut: z.boolean(),
   })
-  .meta({ id: 'Queue' })
+  .meta({ id: 'Queue', examples: [QUEUE] })
 
 export const getQueue = route('get', '/queue', {
   summary: 'Show the ready queue by requirement, with the workers that could run it',
