@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
 import { INPUT, screensOf, seed } from './console-seed.ts'
 import { cookieCases, HEADERS, statusOf } from './cookie-cases.ts'
+import { pageCases } from './page-cases.ts'
 
 let ids: Record<string, string> = {}
 const fixture = consoleFixture({
@@ -122,7 +123,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     const parts = page.getByRole('navigation', { name: 'Parts of the execution' })
     await parts.getByRole('link', { name: 'Input and output' }).click()
     await page.getByRole('button', { name: 'As stored' }).first().click()
-    expect(await page.getByLabel('Input, text').textContent()).toBe('[9007199254740993]')
+    await expect.poll(() => page.getByLabel('Input, text').textContent()).toBe('[9007199254740993]')
     await visit('executions?workflow_name=greet', 'Executions')
     const [file] = await Promise.all([
       page.waitForEvent('download'),
@@ -195,3 +196,5 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
 })
 
 describe.skipIf(obstacle)('the cookie of a session', () => cookieCases(fixture))
+
+describe.skipIf(obstacle)('the files of the console', () => pageCases(fixture))
