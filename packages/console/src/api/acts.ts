@@ -1,6 +1,6 @@
-import type { BulkAction, BulkProgress } from './bulk.ts'
+import type { BulkAct, BulkAction, BulkProgress } from './bulk.ts'
 import type { ExecutionRow } from './executions.ts'
-import { rerun } from './repeats.ts'
+import { fork, rerun } from './repeats.ts'
 import { send, sendRepeatable } from './server.ts'
 import { workflowPath } from './workflows.ts'
 
@@ -15,21 +15,24 @@ const cancel = (row: ExecutionRow): Promise<string> =>
 const resume = (row: ExecutionRow): Promise<string> =>
   send({ method: 'POST', path: `${pathOf(row)}/resume/${row.execution_id}/async`, body: 'null' })
 
-const ACTS: Record<BulkAction, (row: ExecutionRow) => Promise<string>> = {
+type Act = (row: ExecutionRow, options: Omit<BulkAct, 'action'>) => Promise<string>
+
+const ACTS: Record<BulkAction, Act> = {
   cancel,
   resume,
-  rerun: (row) => rerun(row.execution_id, {}),
+  rerun: ({ execution_id }, again) => rerun(execution_id, again),
+  fork: ({ execution_id }, { after = 0, ...again }) => fork(execution_id, after, again),
 }
 
 /** Acts on executions one after another; yields the progress after each. */
 export async function* actOnEach(
   rows: readonly ExecutionRow[],
-  action: BulkAction,
+  { action, ...options }: BulkAct,
 ): AsyncGenerator<BulkProgress> {
   const failures: { execution_id: string; reason: string }[] = []
   for (const [i, row] of rows.entries()) {
     try {
-      await ACTS[action](row)
+      await ACTS[action](row, options)
     } catch (error) {
       failures.push({ execution_id: row.execution_id, reason: (error as Error).message })
     }

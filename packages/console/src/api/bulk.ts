@@ -1,7 +1,15 @@
 import type { ExecutionRow } from './executions.ts'
+import { type Again, membersFor } from './repeats.ts'
 import { type Query, read, send, stream } from './server.ts'
 
-export type BulkAction = 'cancel' | 'resume' | 'rerun'
+export type BulkAction = 'cancel' | 'resume' | 'rerun' | 'fork'
+
+/** An action with what it needs. */
+export interface BulkAct extends Again {
+  action: BulkAction
+  /** For a fork: the last entry of each log that the new execution begins with. */
+  after?: number | undefined
+}
 
 /** Effect of an act on all executions of a filter. */
 export interface BulkPreview {
@@ -26,9 +34,18 @@ export interface BulkProgress {
 
 const PATH = '/executions/bulk'
 
+/** Body of a request; the input is sent as it was typed. */
+const bodyOf = (filter: Query, { action, after, ...again }: BulkAct, rest: string) =>
+  `{${[
+    `"filter":${JSON.stringify(filter)},"action":${JSON.stringify(action)}`,
+    ...membersFor(again),
+    ...(after === undefined ? [] : [`"after_seq":${after}`]),
+    rest,
+  ]}}`
+
 /** Returns what an act would change; changes nothing. */
-export async function previewBulk(filter: Query, action: BulkAction): Promise<BulkPreview> {
-  const body = JSON.stringify({ filter, action, dry_run: true })
+export async function previewBulk(filter: Query, act: BulkAct): Promise<BulkPreview> {
+  const body = bodyOf(filter, act, '"dry_run":true')
   return JSON.parse(await send({ method: 'POST', path: PATH, body })) as BulkPreview
 }
 
@@ -43,9 +60,9 @@ export const readBulk = (id: string, signal?: AbortSignal) =>
 /** Acts on the executions of a filter, unless they are more than `expect`; yields the progress. */
 export async function* actInBulk(
   filter: Query,
-  { action, expect }: { action: BulkAction; expect: number },
+  { expect, ...act }: BulkAct & { expect: number },
 ): AsyncGenerator<BulkProgress> {
-  const body = JSON.stringify({ filter, action, expect })
+  const body = bodyOf(filter, act, `"expect":${expect}`)
   for await (const { data } of stream({ method: 'POST', path: PATH, body }))
     if (data !== '') yield JSON.parse(data) as BulkProgress
 }

@@ -11,7 +11,8 @@ export interface Again {
   version?: number | undefined
 }
 
-const membersFor = ({ input, version }: Again) => [
+/** Members of a request that repeats an execution. */
+export const membersFor = ({ input, version }: Again) => [
   ...(input === undefined ? [] : [`"input":${input}`]),
   ...(version === undefined ? [] : [`"version":${version}`]),
 ]
@@ -30,15 +31,19 @@ export interface ForkPlan {
   cut: boolean
 }
 
-const forkBody = (after: number, isDryRun: boolean, again: Again = {}) =>
+const forkBody = (after: number, isDryRun: boolean, again: Again) =>
   `{${[`"after_seq":${after}`, `"dry_run":${isDryRun}`, ...membersFor(again)]}}`
 
 /** Returns which calls a fork after an entry would run again; starts nothing. */
-export async function planFork(id: string, after: number, signal?: AbortSignal): Promise<ForkPlan> {
+export async function planFork(
+  id: string,
+  { after, ...again }: Again & { after: number },
+  signal?: AbortSignal,
+): Promise<ForkPlan> {
   const request = {
     method: 'POST',
     path: `${pathOf(id)}/fork`,
-    body: forkBody(after, true),
+    body: forkBody(after, true, again),
   } as const
   return (JSON.parse(await send(request, signal)) as { plan: ForkPlan }).plan
 }

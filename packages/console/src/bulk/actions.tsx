@@ -7,6 +7,7 @@ const ACTIONS: readonly (readonly [action: BulkAction, label: string])[] = [
   ['cancel', 'Cancel'],
   ['resume', 'Resume'],
   ['rerun', 'Run again'],
+  ['fork', 'Fork'],
 ]
 /** Maximum number of executions of a preview, and of refusals, that are shown. */
 export const SHOWN = 5

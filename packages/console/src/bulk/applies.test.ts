@@ -10,6 +10,8 @@ test.each([
   ['resume', 'RUNNING', false],
   ['rerun', 'FAILED', true],
   ['rerun', 'RUNNING', true],
+  ['fork', 'FAILED', true],
+  ['fork', 'PAUSED', true],
 ] as const)('%s in %s: %s', (action, state, expected) => {
   expect(applies(action, state)).toBe(expected)
 })

@@ -1,36 +1,42 @@
+import { StatusError } from '@windlass/api-client/errors'
 import { useEffect, useState } from 'preact/hooks'
 import {
   actInBulk,
-  type BulkAction,
   type BulkPreview,
   type BulkProgress,
   previewBulk,
   readBulk,
 } from '../api/bulk.ts'
+import { runPermission, useRefusals } from '../api/permissions.ts'
 import type { Query } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
-import { count } from '../format/time.ts'
-import { changed, executionAddress } from '../location/address.ts'
+import { changed } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { FailureText } from '../ui/failure-text.tsx'
 import { refusalOf } from '../ui/feedback.tsx'
-import { Link } from '../ui/link.tsx'
 import { useAct } from '../ui/use-act.ts'
-import { ActionChoice, classOf, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
+import { ActForm, useChosenAct } from './act-form.tsx'
+import { classOf, executionsIn, labelOf, Progress } from './actions.tsx'
+import { Preview } from './bulk-preview.tsx'
 
 interface Props {
   /** The filter of the list; the act applies to all executions that match it. */
   filter: Query
+  /** Why the executions cannot be read. */
+  refusal: string | undefined
+  /** Id of one of these executions. */
+  example: string | undefined
   /** Id of an act that has begun, from the address. */
   running: string | undefined
   onDone: () => void
 }
 
 /** Acts on all executions of the filter, after showing what that changes. */
-export function BulkPanel({ filter, running, onDone }: Props) {
-  const [action, setAction] = useState<BulkAction>('cancel')
+export function BulkPanel({ filter, refusal, example, running, onDone }: Props) {
   const [preview, setPreview] = useState<BulkPreview>()
   const [frame, setFrame] = useState<BulkProgress>()
+  const chosen = useChosenAct('cancel', () => setPreview(undefined))
+  const { act: chosenAct, problem } = chosen
   const begun = useBulk(running)
   // Without Redis, only the frames report the progress.
   const progress = begun.data ?? frame
@@ -39,14 +45,20 @@ export function BulkPanel({ filter, running, onDone }: Props) {
     act(async () => {
       setFrame(undefined)
       showBulk(undefined)
-      setPreview(await previewBulk(filter, action))
+      setPreview(await previewBulk(filter, chosenAct))
     })
   const perform = (expect: number) =>
     act(async () => {
-      // The act continues at the server when this page is left; its id is in the address.
-      for await (const one of actInBulk(filter, { action, expect })) {
-        setFrame(one)
-        showBulk(one.id)
+      try {
+        // The act continues at the server when this page is left; its id is in the address.
+        for await (const one of actInBulk(filter, { ...chosenAct, expect })) {
+          setFrame(one)
+          showBulk(one.id)
+        }
+      } catch (error) {
+        // More match than were shown.
+        if (error instanceof StatusError && error.status === 409) setPreview(undefined)
+        throw error
       }
       setPreview(undefined)
       onDone()
@@ -54,36 +66,57 @@ export function BulkPanel({ filter, running, onDone }: Props) {
   return (
     <details class="card form-panel" open={running !== undefined || undefined}>
       <summary>Act on all that match</summary>
-      <div class="filters">
-        <ActionChoice
-          {...{ action, isBusy }}
-          onChange={(chosen) => {
-            setAction(chosen)
-            setPreview(undefined)
-          }}
-        />
-        <button type="button" disabled={isBusy} onClick={look}>
+      <ActForm {...{ chosen, isBusy, example }}>
+        <button
+          type="button"
+          disabled={isBusy || problem !== undefined || refusal !== undefined}
+          title={refusal}
+          onClick={look}
+        >
           Show what it would change
         </button>
         {preview && (
-          <button
-            type="button"
-            class={classOf(action)}
-            disabled={isBusy || preview.count === 0}
-            onClick={() => perform(preview.count)}
-          >
-            {labelOf(action)} {executionsIn(preview.count)}
-          </button>
+          <PerformButton {...{ chosen, preview, isBusy }} onClick={() => perform(preview.count)} />
         )}
-      </div>
+      </ActForm>
       <div role="status">
-        {preview && <Preview preview={preview} />}
+        {preview && <Preview act={chosenAct} preview={preview} />}
         {progress && <Progress progress={progress} />}
       </div>
       <FailureText
         text={failure || (begun.error && !progress ? refusalOf(begun.error) : undefined)}
       />
     </details>
+  )
+}
+
+interface PerformProps {
+  chosen: ReturnType<typeof useChosenAct>
+  preview: BulkPreview
+  isBusy: boolean
+  onClick: () => void
+}
+
+/** The button that performs what the preview shows; disabled with the missing permission if none may be changed. */
+function PerformButton({ chosen, preview, isBusy, onClick }: PerformProps) {
+  const refusalFor = useRefusals()
+  const { action } = chosen.act
+  const { count, forbidden, sample } = preview
+  const [first] = sample
+  const refusal = first && forbidden === count ? refusalFor(runPermission(first)) : undefined
+  return (
+    <>
+      <button
+        type="button"
+        class={classOf(action)}
+        disabled={isBusy || forbidden === count}
+        title={refusal}
+        onClick={onClick}
+      >
+        {labelOf(action)} {executionsIn(count)}
+      </button>
+      {refusal && <span class="faint">{refusal}</span>}
+    </>
   )
 }
 
@@ -108,27 +141,3 @@ function showBulk(id: string | undefined): void {
   if (id === (now.get('bulk') ?? undefined)) return
   navigate(changed('executions', now, { bulk: id }), { replace: true })
 }
-
-function leftOut(number: number): string {
-  if (number === 0) return ''
-  const [be, them] = number === 1 ? ['is', 'it'] : ['are', 'them']
-  return ` ${executionsIn(number)} more ${be} left out, since it does not apply to ${them}.`
-}
-
-const Preview = ({ preview }: { preview: BulkPreview }) => (
-  <>
-    <p>
-      It applies to {executionsIn(preview.count)}.{leftOut(preview.left_out)}
-      {preview.forbidden > 0 && ` You may not change ${count(preview.forbidden)} of them.`}
-    </p>
-    <ul class="mono">
-      {preview.sample.slice(0, SHOWN).map(({ execution_id, workflow_name, state }) => (
-        <li key={execution_id}>
-          <Link to={executionAddress(execution_id)}>{execution_id}</Link> <bdi>{workflow_name}</bdi>{' '}
-          {state}
-        </li>
-      ))}
-      {preview.count > SHOWN && <li class="faint">and {count(preview.count - SHOWN)} more</li>}
-    </ul>
-  </>
-)

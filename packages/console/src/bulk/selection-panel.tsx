@@ -1,14 +1,17 @@
 import { useState } from 'preact/hooks'
 import { actOnEach } from '../api/acts.ts'
-import type { BulkAction, BulkProgress } from '../api/bulk.ts'
+import type { BulkProgress } from '../api/bulk.ts'
 import type { ExecutionRow } from '../api/executions.ts'
+import { runPermission, useRefusals } from '../api/permissions.ts'
 import { executionAddress } from '../location/address.ts'
 import { FailureText } from '../ui/failure-text.tsx'
 import { Link } from '../ui/link.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
 import { useAct } from '../ui/use-act.ts'
-import { ActionChoice, classOf, executionsIn, labelOf, Progress } from './actions.tsx'
+import { ActForm, useChosenAct } from './act-form.tsx'
+import { classOf, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
 import { applies, firstFor } from './applies.ts'
+import { Planned } from './bulk-preview.tsx'
 
 interface Props {
   /** The selected rows of the list. */
@@ -19,24 +22,28 @@ interface Props {
 
 /** Acts on the selected executions, with each of them and its state in view. */
 export function SelectionPanel({ rows, onClear, onDone }: Props) {
-  const [chosen, setAction] = useState<BulkAction>()
-  const action = chosen ?? firstFor(rows)
+  const chosen = useChosenAct(firstFor(rows))
+  const { act: chosenAct, problem } = chosen
+  const { action } = chosenAct
   const [progress, setProgress] = useState<BulkProgress>()
   const { isBusy, failure, act } = useAct()
+  const refusalFor = useRefusals()
   const affected = rows.filter(({ state }) => applies(action, state))
   const leftOut = rows.length - affected.length
+  const refusals = affected.flatMap((row) => refusalFor(runPermission(row)) ?? [])
+  const isRefused = affected.length > 0 && refusals.length === affected.length
   const perform = () =>
     act(async () => {
-      for await (const one of actOnEach(affected, action)) setProgress(one)
+      for await (const one of actOnEach(affected, chosenAct)) setProgress(one)
     }).finally(onDone)
   return (
     <section class="card page-body selection" aria-label="Selected executions">
-      <div class="filters">
-        <ActionChoice {...{ action, isBusy }} onChange={setAction} />
+      <ActForm {...{ chosen, isBusy }} example={affected[0]?.execution_id}>
         <button
           type="button"
           class={classOf(action)}
-          disabled={isBusy || affected.length === 0}
+          disabled={isBusy || problem !== undefined || affected.length === 0 || isRefused}
+          title={isRefused ? refusals[0] : undefined}
           onClick={perform}
         >
           {labelOf(action)} {executionsIn(affected.length)}
@@ -44,18 +51,24 @@ export function SelectionPanel({ rows, onClear, onDone }: Props) {
         <button type="button" class="quiet" disabled={isBusy} onClick={onClear}>
           Clear the selection
         </button>
-      </div>
+      </ActForm>
       <ul class="mono">
-        {rows.map(({ execution_id, workflow_name, state }) => (
-          <li key={execution_id}>
-            <Link to={executionAddress(execution_id)}>{execution_id}</Link>{' '}
-            <bdi>{workflow_name}</bdi> <StateBadge state={state} />
-            {!applies(action, state) && <span class="faint"> is left out</span>}
+        {rows.map((row, i) => (
+          <li key={row.execution_id}>
+            <Link to={executionAddress(row.execution_id)}>{row.execution_id}</Link>{' '}
+            <bdi>{row.workflow_name}</bdi> <StateBadge state={row.state} />
+            {!applies(action, row.state) && <span class="faint"> is left out</span>}
+            {i < SHOWN && <Planned row={row} act={{ ...chosenAct, input: undefined }} />}
           </li>
         ))}
       </ul>
       <div role="status">
         {leftOut > 0 && <p>It does not apply to {executionsIn(leftOut)}.</p>}
+        {refusals.length > 0 && (
+          <p>
+            You may not change {executionsIn(refusals.length)}. {refusals[0]}.
+          </p>
+        )}
         {progress && <Progress progress={progress} />}
       </div>
       <FailureText text={failure} />

@@ -121,3 +121,7 @@ export function triesOf({ from, to, state, marks, rollback }: Call): Try[] {
   }
   return tries
 }
+
+/** The call whose failure most likely ended the execution: of those that failed, the one that began last. */
+export const lastFailed = (calls: readonly Call[]): Call | undefined =>
+  calls.findLast(({ state }) => state === 'failed')

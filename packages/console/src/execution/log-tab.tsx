@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
+import { useRefusal } from '../api/permissions.ts'
 import { useQuery } from '../api/use-query.ts'
-import type { LogEvent } from '../exact/execution.ts'
+import type { ExecutionHead, LogEvent } from '../exact/execution.ts'
 import { count, duration } from '../format/time.ts'
 import type { LiveSource } from '../live/live-source.ts'
 import { forkAddress } from '../location/address.ts'
@@ -13,14 +14,18 @@ import { readValue, useLog } from './use-log.ts'
 
 const SHORT_CHARS = 160
 
+type Execution = Pick<ExecutionHead, 'id' | 'namespace' | 'workflow'>
+
 /** The log: its newest entries last, a page of them at a time. */
-export function LogTab({ id, live }: { id: string; live: LiveSource }) {
+export function LogTab({ execution, live }: { execution: Execution; live: LiveSource }) {
+  const { id, namespace, workflow } = execution
   const log = useLog(id, live)
+  const refusal = useRefusal(`workflow:${namespace}:${workflow}:run`)
   return (
     <Loaded answer={log}>
       {({ events, more, lastSeq }) => (
         <>
-          <Entries id={id} events={events} />
+          <Entries {...{ id, events, refusal }} />
           {more && (
             <p class="stale">
               The first {count(events.length)} of {count(lastSeq)} entries.
@@ -35,7 +40,14 @@ export function LogTab({ id, live }: { id: string; live: LiveSource }) {
   )
 }
 
-function Entries({ id, events }: { id: string; events: readonly LogEvent[] }) {
+interface EntriesProps {
+  id: string
+  events: readonly LogEvent[]
+  /** Why the execution cannot be forked. */
+  refusal: string | undefined
+}
+
+function Entries({ id, events, refusal }: EntriesProps) {
   const now = useNow(60_000)
   const [open, setOpen] = useState<string>()
   if (events.length === 0) return <Empty title="The log is empty" />
@@ -44,6 +56,9 @@ function Entries({ id, events }: { id: string; events: readonly LogEvent[] }) {
       <table class="rows events">
         <thead>
           <tr>
+            <th scope="col" class="right">
+              Entry
+            </th>
             <th scope="col">Time</th>
             <th scope="col">After</th>
             <th scope="col">Event</th>
@@ -57,6 +72,7 @@ function Entries({ id, events }: { id: string; events: readonly LogEvent[] }) {
         <tbody>
           {events.map((event, i) => (
             <tr key={event.id}>
+              <td class="num right faint">{event.seq}</td>
               <td class="num">
                 <Clock at={event.time} now={now} />
               </td>
@@ -76,19 +92,34 @@ function Entries({ id, events }: { id: string; events: readonly LogEvent[] }) {
                 />
               </td>
               <td class="right">
-                <Link
-                  to={forkAddress(id, event.id)}
-                  class="quiet-link"
-                  aria-label={`Fork after entry ${i + 1}`}
-                >
-                  Fork
-                </Link>
+                <ForkLink {...{ id, event, refusal }} />
               </td>
             </tr>
           ))}
         </tbody>
       </table>
     </div>
+  )
+}
+
+interface ForkProps {
+  id: string
+  event: LogEvent
+  refusal: string | undefined
+}
+
+function ForkLink({ id, event, refusal }: ForkProps) {
+  const label = `Fork after entry ${event.seq}`
+  if (refusal)
+    return (
+      <button type="button" class="quiet" disabled title={refusal} aria-label={label}>
+        Fork
+      </button>
+    )
+  return (
+    <Link to={forkAddress(id, event.id)} class="quiet-link" aria-label={label}>
+      Fork
+    </Link>
   )
 }
 

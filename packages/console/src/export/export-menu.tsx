@@ -36,8 +36,14 @@ function download(text: string, format: Format): void {
   URL.revokeObjectURL(url)
 }
 
+interface Props {
+  filter: Query
+  /** Why the executions cannot be read. */
+  refusal: string | undefined
+}
+
 /** Writes the executions of the filter to a file. */
-export function ExportMenu({ filter }: { filter: Query }) {
+export function ExportMenu({ filter, refusal }: Props) {
   const { isBusy, failure, act } = useAct()
   const [said, setSaid] = useState('')
   const write = (format: Format) =>
@@ -58,7 +64,13 @@ export function ExportMenu({ filter }: { filter: Query }) {
         </span>
       )}
       {(['csv', 'ndjson'] as const).map((format) => (
-        <button key={format} type="button" disabled={isBusy} onClick={() => write(format)}>
+        <button
+          key={format}
+          type="button"
+          disabled={isBusy || refusal !== undefined}
+          title={refusal}
+          onClick={() => write(format)}
+        >
           Export {format.toUpperCase()}
           <span class="visually-hidden"> file of these executions</span>
         </button>

@@ -23,7 +23,8 @@ export const executionAddress = (id: string, values?: Values) =>
 export const compareAddress = (id: string, other?: string) =>
   address(['compare', part(id), ...(other ? [part(other)] : [])].join('/'))
 /** Fork of an execution after an entry of its log. */
-export const forkAddress = (id: string, entry: string) => address(`fork/${part(id)}`, { entry })
+export const forkAddress = (id: string, entry: string, version?: string) =>
+  address(`fork/${part(id)}`, { entry, version })
 export const workflowAddress = (namespace: string, name: string, values?: Values) =>
   address(`workflows/${part(namespace)}/${part(name)}`, values)
 export const startAddress = (namespace: string, name: string, values?: Values) =>

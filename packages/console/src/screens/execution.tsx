@@ -137,7 +137,7 @@ interface ContentProps {
 
 function Content({ execution, tab, query, live, ...span }: ContentProps) {
   const { id, state } = execution
-  if (tab === 'log') return <LogTab id={id} live={live} />
+  if (tab === 'log') return <LogTab execution={execution} live={live} />
   if (tab === 'lines') return <OutputTab id={id} state={state} query={query} />
   if (tab === 'why') return <WhyTab id={id} state={state} />
   if (tab === 'approvals') return <ApprovalsTab id={id} state={state} />

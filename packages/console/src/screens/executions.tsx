@@ -7,7 +7,7 @@ import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { lazy } from '../shell/lazy.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
-import { Empty, Loaded, Loading } from '../ui/feedback.tsx'
+import { Empty, isForbidden, Loaded, Loading, problemOf } from '../ui/feedback.tsx'
 import { useHeldRows } from '../ui/held-rows.ts'
 import { Link } from '../ui/link.tsx'
 import { NewRows } from '../ui/new-rows.tsx'
@@ -48,6 +48,8 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
   const answer = useLiveExecutions(filter, page)
   const key = JSON.stringify([filter, page])
   const isFiltered = FILTERS.some((name) => filter[name])
+  const { error } = answer
+  const refusal = error && isForbidden(error) ? problemOf(error).text : undefined
   return (
     <Page
       title="Executions"
@@ -59,7 +61,7 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
           </>
         )
       }
-      actions={<ExportMenu filter={filter} />}
+      actions={<ExportMenu {...{ filter, refusal }} />}
     >
       <ExecutionFilters query={query}>
         <SavedViews screen={PATH} query={query} />
@@ -69,7 +71,8 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
       {isFiltered && (
         <BulkPanel
           key={JSON.stringify(filter)}
-          filter={filter}
+          {...{ filter, refusal }}
+          example={answer.rows[0]?.execution_id}
           running={query.get('bulk') ?? undefined}
           onDone={answer.refresh}
         />

@@ -5,7 +5,7 @@ import { useRefusal } from '../api/permissions.ts'
 import { rerun } from '../api/repeats.ts'
 import { send, sendStart } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
-import { getWorkflow, listVersions, type Workflow, workflowPath } from '../api/workflows.ts'
+import { getWorkflow, type Workflow, workflowPath } from '../api/workflows.ts'
 import { toExecution } from '../exact/execution.ts'
 import { executionAddress, startAddress, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
@@ -14,6 +14,7 @@ import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
 import { InputForm } from '../start/input-form.tsx'
 import { isTooLongToEdit, JsonInput } from '../start/json-input.tsx'
 import { LastInputs } from '../start/last-inputs.tsx'
+import { VersionChoice } from '../start/version-choice.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
@@ -35,6 +36,10 @@ export function StartScreen({ rest: [namespace = '', name = ''], place: { query 
     const path = `/executions/${encodeURIComponent(inputOf ?? '')}`
     return toExecution(await send({ method: 'GET', path }, signal)).input
   })
+  // Kept here, because the form begins anew with each version.
+  const [typed, setTyped] = useState<Typed>()
+  const text = typed?.of === inputOf ? typed?.text : undefined
+  const onType = (changed: string) => setTyped({ of: inputOf, text: changed })
   return (
     <Page
       title={`Run ${name}`}
@@ -47,14 +52,14 @@ export function StartScreen({ rest: [namespace = '', name = ''], place: { query 
       <Loaded answer={workflow}>
         {(found) =>
           inputOf === undefined ? (
-            <Start key={found.id} workflow={found} />
+            <Start key={found.id} workflow={found} {...{ text, onType }} />
           ) : (
             <Loaded answer={earlier}>
               {(input) => (
                 <Start
                   key={`${found.id}${inputOf}`}
                   workflow={found}
-                  {...{ input, inputOf, from }}
+                  {...{ input, inputOf, from, text, onType }}
                 />
               )}
             </Loaded>
@@ -65,8 +70,18 @@ export function StartScreen({ rest: [namespace = '', name = ''], place: { query 
   )
 }
 
+/** The input as it was changed. */
+interface Typed {
+  /** The execution whose input it was. */
+  of: string | undefined
+  text: string
+}
+
 interface Props {
   workflow: Workflow
+  /** The input as it was changed; undefined if it was not. */
+  text: string | undefined
+  onType: (text: string) => void
   /** Exact text of an earlier input. */
   input?: string
   /** The execution with that input. */
@@ -75,10 +90,10 @@ interface Props {
   from?: string | undefined
 }
 
-function Start({ workflow, input, inputOf, from }: Props) {
+function Start({ workflow, input, inputOf, from, onType, ...changed }: Props) {
   const { namespace, name, metadata } = workflow
   const schema = metadata.input_schema
-  const [text, setText] = useState(input ?? initialText(schema))
+  const text = changed.text ?? input ?? initialText(schema)
   const [key, setKey] = useState('')
   const { isBusy, failure, act } = useAct()
   const refusal = useRefusal(`workflow:${namespace}:${name}:run`)
@@ -97,7 +112,8 @@ function Start({ workflow, input, inputOf, from }: Props) {
       )}
       <div class="filters">
         <VersionChoice
-          workflow={workflow}
+          {...{ namespace, name }}
+          version={String(workflow.version)}
           to={(version) =>
             startAddress(namespace, name, { version, [from ? 'from' : 'input_of']: inputOf })
           }
@@ -110,10 +126,10 @@ function Start({ workflow, input, inputOf, from }: Props) {
             fields={fields}
             text={text}
             isUnreadable={problem !== undefined}
-            onChange={setText}
+            onChange={onType}
           />
         )}
-        <JsonInput text={text} problem={problem} onChange={setText} />
+        <JsonInput text={text} problem={problem} onChange={onType} />
       </div>
       {failure && (
         <p class="cause" role="alert">
@@ -189,26 +205,4 @@ function useRunKey(run: () => void, isOff: boolean): void {
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
   }, [])
-}
-
-/** The version is part of the address. */
-function VersionChoice({ workflow, to }: { workflow: Workflow; to: (version: string) => string }) {
-  const { namespace, name, version } = workflow
-  const { data } = useQuery(`versions ${namespace}/${name}`, (signal) =>
-    listVersions(namespace, name, signal),
-  )
-  const versions = data ?? [{ version }]
-  return (
-    <label class="text-filter">
-      <span>Version</span>
-      <select value={version} onChange={(event) => navigate(to(event.currentTarget.value))}>
-        {versions.map((one, i) => (
-          <option key={one.version} value={one.version}>
-            {one.version}
-            {i === 0 ? ' (latest)' : ''}
-          </option>
-        ))}
-      </select>
-    </label>
-  )
 }
