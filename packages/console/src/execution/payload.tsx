@@ -14,42 +14,56 @@ interface Props {
   kind: PayloadKind
   title: string
   live: LiveSource
+  /** What is said where there is none. */
+  absent?: string
 }
 
 /** Shows a stored text exactly; of a large one only the parts in view are read. */
-export function Payload({ id, kind, title, live }: Props) {
+export function Payload({ id, kind, title, live, absent = 'It is not stored.' }: Props) {
   const path = payloadPath(id, kind)
   const answer = usePayload(id, kind, live)
   return (
     <Loaded answer={answer}>
-      {({ text, totalBytes }) =>
-        totalBytes <= PART_BYTES ? (
-          <JsonView title={title} text={text} />
+      {({ part }) =>
+        part === undefined ? (
+          <section aria-label={title}>
+            <div class="payload-head">
+              <h2>{title}</h2>
+            </div>
+            <p class="faint">{absent}</p>
+          </section>
+        ) : part.totalBytes <= PART_BYTES ? (
+          <JsonView title={title} text={part.text} />
         ) : (
-          <LargeText key={path} {...{ title, path, totalBytes }} first={text} />
+          <LargeText
+            key={path}
+            {...{ title, path }}
+            totalBytes={part.totalBytes}
+            first={part.text}
+          />
         )
       }
     </Loaded>
   )
 }
 
-/** Start of a stored text. The input of an execution does not change. Without an id, nothing is read. */
+/** Start of a stored text; undefined if there is none. The input of an execution does not change. Without an id, nothing is read. */
 export function usePayload(
   id: string | undefined,
   kind: PayloadKind,
   live: LiveSource,
-): Answer<PayloadPart> {
+): Answer<{ part: PayloadPart | undefined }> {
   const path = payloadPath(id ?? '', kind)
   const isInput = kind === 'input'
   return useQuery(
     id && `payload ${path}`,
-    (signal) => readPart(path, 0, signal).catch(nothingYet),
+    async (signal) => ({ part: await readPart(path, 0, signal).catch(absentOne) }),
     isInput ? {} : { every: EVERY_MS, live },
   )
 }
 
-/** A running execution has no output yet. */
-function nothingYet(error: unknown) {
-  if (error instanceof StatusError && error.status === 404) return { text: 'null', totalBytes: 4 }
+/** A running execution has no output yet, which is not the output `null`. */
+function absentOne(error: unknown): undefined {
+  if (error instanceof StatusError && error.status === 404) return undefined
   throw error
 }

@@ -1,9 +1,11 @@
+import { useEffect, useState } from 'preact/hooks'
 import { listExecutions } from '../api/executions.ts'
 import { compare } from '../api/repeats.ts'
 import { send } from '../api/server.ts'
 import { useQuery } from '../api/use-query.ts'
 import { Differences } from '../compare/differences.tsx'
 import { toExecution } from '../exact/execution.ts'
+import { hasEnded } from '../format/states.ts'
 import { millis } from '../format/time.ts'
 import { compareAddress, executionAddress } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -23,8 +25,17 @@ export function CompareScreen({ rest: [a = '', b] }: ScreenProps) {
   )
 }
 
+const EVERY_MS = 5_000
+
 function Compared({ a, b }: { a: string; b: string }) {
-  const answer = useQuery(`compare ${a} ${b}`, (signal) => compare(a, b, signal))
+  const [isOpen, setOpen] = useState(false)
+  const answer = useQuery(`compare ${a} ${b}`, (signal) => compare(a, b, signal), {
+    every: isOpen ? EVERY_MS : undefined,
+  })
+  const { data } = answer
+  useEffect(() => {
+    if (data) setOpen([data.a, data.b].some(({ state }) => !hasEnded(state)))
+  }, [data])
   return (
     <Loaded answer={answer} lines={10}>
       {(found) => (

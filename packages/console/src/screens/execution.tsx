@@ -150,7 +150,12 @@ function Content({ execution, tab, query, live, ...span }: ContentProps) {
       {state === 'FAILED' ? (
         <Payload id={id} kind="error" title="Error" live={live} />
       ) : (
-        <Payload id={id} kind="output" title="Output" live={live} />
+        <Payload
+          {...{ id, live }}
+          kind="output"
+          title="Output"
+          absent={hasEnded(state) ? 'It ended without an output.' : 'There is no output yet.'}
+        />
       )}
     </div>
   )
