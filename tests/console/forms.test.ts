@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { workflowSource } from '../security/auth-system.ts'
 import { consoleFixture, isWhole } from './console-fixture.ts'
@@ -87,6 +87,60 @@ describe.skipIf(obstacle)(`forms${obstacle ? `: ${obstacle}` : ''}`, () => {
     await save.click()
     await page.getByText('0 0 5 1 * UTC').waitFor()
     expect(await stored()).toContain('0 0 5 1 *')
+  })
+
+  test('two tabs change a schedule at once: the server refuses the second, which asks what to keep', async () => {
+    await changeSchedule('0 0 1 1 *')
+    const tabs = [await fixture.open(fixture.auth.admin), await open()] as const
+    for (const { page, visit } of tabs) {
+      await visit('schedules/yearly', 'yearly')
+      await page.getByText('Change', { exact: true }).click()
+    }
+    const [first, second] = [tabs[0].page, tabs[1].page]
+    const rule = (page: Page) => page.getByLabel('Cron expression')
+    const save = (page: Page) => page.getByRole('button', { name: 'Change the schedule' }).click()
+    await rule(first).fill('0 0 2 1 *')
+    await rule(second).fill('0 0 3 1 *')
+    // The second tab has found the schedule unchanged, and its request arrives after that of the first.
+    let isBusy = true
+    const answers: number[] = []
+    proxy.fault = ({ method }) => (method === 'PUT' && isBusy ? 503 : undefined)
+    second.on('response', (answer) => {
+      if (answer.request().method() === 'PUT') answers.push(answer.status())
+    })
+    await save(second)
+    await expect.poll(() => answers).toContain(503)
+    await save(first)
+    await first.getByText('0 0 2 1 * UTC').waitFor()
+    isBusy = false
+    await second.getByText('Someone else has changed it').waitFor()
+    expect(answers.at(-1)).toBe(412)
+    expect(await stored()).toContain('0 0 2 1 *')
+    await second.getByText('Changed by someone else since you opened it').waitFor()
+    expect(await rule(second).inputValue()).toBe('0 0 3 1 *')
+    await second.getByRole('button', { name: 'Keep mine' }).click()
+    await save(second)
+    await second.getByText('0 0 3 1 * UTC').waitFor()
+    expect(await stored()).toContain('0 0 3 1 *')
+  })
+
+  test('the answer to a change of a schedule is lost: sent again, and no one else is said to have changed it', async () => {
+    await changeSchedule('0 0 1 1 *')
+    const { page, visit } = await open()
+    await visit('schedules/yearly', 'yearly')
+    await page.getByText('Change', { exact: true }).click()
+    await page.getByLabel('Cron expression').fill('0 0 7 1 *')
+    let isFirst = true
+    proxy.fault = ({ method }) => {
+      if (method !== 'PUT' || !isFirst) return undefined
+      isFirst = false
+      return 'unanswered'
+    }
+    await page.getByRole('button', { name: 'Change the schedule' }).click()
+    await page.getByText('0 0 7 1 * UTC').waitFor()
+    expect(proxy.seen.filter((one) => one.startsWith('PUT ')).length).toBeGreaterThan(1)
+    expect(await page.getByText('Someone else has changed it').count()).toBe(0)
+    expect(await page.getByText('Changed by someone else').count()).toBe(0)
   })
 
   test('a role is changed while its text is edited: the change is not made before one of both is chosen', async () => {

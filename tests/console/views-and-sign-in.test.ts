@@ -86,4 +86,34 @@ describe.skipIf(obstacle)(`views and sign-in${obstacle ? `: ${obstacle}` : ''}`,
     await page.getByRole('link', { name: 'mine' }).waitFor()
     expect(await query()).toBe('state=FAILED')
   })
+
+  test('a view is changed in another tab after the question: asked again, and the other one can be loaded', async () => {
+    const { page, visit, findings } = await fixture.open(fixture.auth.admin)
+    const other = (query: string) =>
+      fixture.auth.requestOk('PUT /me/views/shared', { body: { screen: 'executions', query } })
+    await other('state=COMPLETED')
+    await visit('executions?state=PAUSED', 'Executions')
+    await page.getByRole('button', { name: 'Save this view' }).click()
+    await page.getByLabel('Name of the view').fill('shared')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('You have a view with this name').waitFor()
+    await other('state=RUNNING')
+    await page.getByRole('button', { name: 'Replace', exact: true }).click()
+    await page.getByText('was changed elsewhere meanwhile').waitFor()
+    const { views } = (await fixture.auth.requestOk('GET /me/views')) as never
+    expect(views).toContainEqual(
+      expect.objectContaining({ name: 'shared', query: 'state=RUNNING' }),
+    )
+    expect(await findings()).toEqual([])
+    await page.getByRole('link', { name: 'Load it' }).click()
+    await page.waitForURL(/executions\?state=RUNNING$/)
+    await visit('executions?state=PAUSED', 'Executions')
+    await page.getByRole('button', { name: 'Save this view' }).click()
+    await page.getByLabel('Name of the view').fill('shared')
+    await page.getByRole('button', { name: 'Save', exact: true }).click()
+    await page.getByText('You have a view with this name').waitFor()
+    await page.getByRole('button', { name: 'Replace', exact: true }).click()
+    const view = page.getByRole('link', { name: 'shared' })
+    await expect.poll(() => view.getAttribute('aria-current')).toBe('true')
+  })
 })

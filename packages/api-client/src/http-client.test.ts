@@ -42,6 +42,21 @@ test('a call: sends body, query and authorization, and returns the answer byte f
   })
 })
 
+test('a call with a precondition: sends the revision in quotes, or that nothing exists', async () => {
+  const api = await fakeApi()
+  api.answers.set('GET /workers', { body: '[]' })
+  const client = createApiClient(api.url)
+  await client.call({ ...GET, ifRevision: 'r1' }, ANONYMOUS)
+  await client.call({ ...GET, ifAbsent: true }, ANONYMOUS)
+  await client.call({ ...GET, ifAbsent: false, ifRevision: undefined }, ANONYMOUS)
+  const sent = api.seen.map(({ headers }) => [headers['if-match'], headers['if-none-match']])
+  expect(sent).toEqual([
+    ['"r1"', undefined],
+    [undefined, '*'],
+    [undefined, undefined],
+  ])
+})
+
 test('a call without body and authorization: sends neither header', async () => {
   const api = await fakeApi()
   api.answers.set('GET /workers', { body: '[]' })

@@ -24,6 +24,10 @@ export interface ApiRequest {
   timeoutMs?: number
   /** Sent as `Idempotency-Key`: a start that is repeated with it starts nothing twice. */
   idempotencyKey?: string | undefined
+  /** Revision that the object must have, sent as `If-Match`; the answer is 412 if it has another one. */
+  ifRevision?: string | undefined
+  /** True: the object must not exist, sent as `If-None-Match: *`; the answer is 412 if it does. */
+  ifAbsent?: boolean
   /** The effect of a second delivery (retry.ts). GET requests and those with a key are repeatable. */
   repeatability?: Repeatability
   /** Replaces `retryForMs` of the client; 0 for a request whose failure is the answer, such as a health check. */
@@ -144,10 +148,12 @@ async function send(
   { authorization, headers: more, signal, onHeaders }: ApiCaller,
   accept: string,
 ): Promise<Response> {
-  const { method, path, query = {}, body, idempotencyKey } = request
+  const { method, path, query = {}, body, idempotencyKey, ifRevision, ifAbsent } = request
   const headers = new Headers({ ...more, accept })
   if (authorization !== undefined) headers.set('authorization', authorization)
   if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
+  if (ifRevision !== undefined) headers.set('if-match', `"${ifRevision}"`)
+  if (ifAbsent) headers.set('if-none-match', '*')
   if (typeof body === 'string') headers.set('content-type', JSON_TYPE)
   const url = `${base}${path}${toSearch(query)}`
   const response = await fetch(url, { method, headers, body, signal, redirect: 'error' })

@@ -65,3 +65,18 @@ test('schedule update that names no change, or one that the server ignores: exit
     expect((await windlass('schedule', 'update', 'nightly', ...options)).status).toBe(2)
   expect(api.seen).toEqual([])
 })
+
+test('schedule update --if-revision: sends it as If-Match, and says why the server refused', async () => {
+  const { api, windlass } = await cliFixture()
+  const msg = 'the schedule does not have this revision any more'
+  const body = `{"detail":[{"loc":["header","If-Match"],"msg":"${msg}","type":"precondition_failed"}]}`
+  api.answers.set('PUT /schedules/nightly', { status: 412, body })
+  const update = (revision: string) =>
+    windlass('schedule', 'update', 'nightly', '--overlap', 'skip', '--if-revision', revision)
+  const refused = await update('ab12')
+  expect(refused.status).toBe(1)
+  expect(refused.err).toContain(`(412): header.If-Match: ${msg}`)
+  expect(api.seen[0]?.headers['if-match']).toBe('"ab12"')
+  expect((await update('"ab12"')).status).toBe(2)
+  expect(api.seen).toHaveLength(1)
+})

@@ -36,6 +36,7 @@ export const codes: Record<Kind, status> = {
   forbidden: status.PERMISSION_DENIED,
   not_found: status.NOT_FOUND,
   conflict: status.FAILED_PRECONDITION,
+  precondition_failed: status.FAILED_PRECONDITION,
   too_large: status.OUT_OF_RANGE,
   unsupported_media: status.INVALID_ARGUMENT,
   rate_limited: status.RESOURCE_EXHAUSTED,

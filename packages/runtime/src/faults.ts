@@ -6,6 +6,7 @@ export type Kind =
   | 'forbidden'
   | 'not_found'
   | 'conflict'
+  | 'precondition_failed'
   | 'too_large'
   | 'unsupported_media'
   | 'rate_limited'

@@ -1,3 +1,4 @@
+import { preconditionFailed } from '@windlass/domain/revision'
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 
@@ -29,6 +30,7 @@ test('saved views: stored under their name, listed, replaced and deleted', async
     screen: 'executions',
     query: 'state=failed',
     updated_at: AT.toISOString(),
+    revision: null,
   }
   const path = `/me/views/${encodeURIComponent(saved.name)}`
   const { screen, query } = saved
@@ -51,6 +53,67 @@ test.each([
   const { json, stored } = await setup()
   expect((await json('PUT', '/me/views/v', body)).status).toBe(422)
   expect(stored.size).toBe(0)
+})
+
+/** A store of one view that answers preconditions. */
+async function conditional() {
+  const requests: unknown[] = []
+  const gateway = await startGateway({
+    views: {
+      async putIf(request) {
+        requests.push(request)
+        const { view, precondition } = request
+        if (!view || !precondition?.revisions.includes('r1'))
+          throw preconditionFailed('view', precondition ?? NEVER)
+        return { view: { ...view, updated_at: AT, revision: 'r2' } }
+      },
+    },
+  })
+  const save = (headers: Record<string, string>) =>
+    gateway.json('PUT', '/me/views/v', { screen: 'executions' }, headers)
+  return { save, requests }
+}
+
+const NEVER = { revisions: [], any: false, absent: false }
+
+test('a view with If-Match: its precondition is passed on, and the answer has the revision', async () => {
+  const { save, requests } = await conditional()
+  const saved = await save({ 'if-match': '"r0", W/"r1"' })
+  expect([saved.status, saved.headers.get('etag')]).toEqual([200, '"r2"'])
+  expect(await saved.json()).toMatchObject({ revision: 'r2' })
+  await save({ 'if-match': ' * ' })
+  await save({ 'if-none-match': '*' })
+  expect(requests).toMatchObject([
+    { precondition: { ...NEVER, revisions: ['r0', 'r1'] }, view: { name: 'v' } },
+    { precondition: { ...NEVER, any: true } },
+    { precondition: { ...NEVER, absent: true } },
+  ])
+})
+
+test.each([
+  ['If-Match', { 'if-match': '"r0"' }],
+  ['If-None-Match', { 'if-none-match': '*' }],
+])('a view whose %s does not hold: 412 names the header', async (name, headers) => {
+  const { save } = await conditional()
+  const refused = await save(headers)
+  expect(refused.status).toBe(412)
+  expect(await refused.json()).toMatchObject({
+    detail: [{ loc: ['header', name], type: 'precondition_failed' }],
+  })
+})
+
+test.each([
+  [{ 'if-match': 'r1' }, 'If-Match'],
+  [{ 'if-match': '"r1' }, 'If-Match'],
+  [{ 'if-match': '' }, 'If-Match'],
+  [{ 'if-none-match': '"r1"' }, 'If-None-Match'],
+  [{ 'if-match': '"r1"', 'if-none-match': '*' }, 'If-None-Match'],
+])('a precondition of %j: 422 names %s, and nothing is stored', async (headers, name) => {
+  const { save, requests } = await conditional()
+  const refused = await save(headers as Record<string, string>)
+  expect(refused.status).toBe(422)
+  expect(await refused.json()).toMatchObject({ detail: [{ loc: ['header', name] }] })
+  expect(requests).toEqual([])
 })
 
 test('an identity of an earlier release: 503', async () => {

@@ -1,3 +1,4 @@
+import { preconditionFailed } from '@windlass/domain/revision'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { expect, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
@@ -188,3 +189,54 @@ test('next and forecast: the ticks, clock changes and clashes of the scheduler',
 })
 
 const FORECAST = { schedules: [], looked_at: 0, active: 0, complete_until: undefined }
+
+test('a schedule has its revision as ETag and member; rows of a list have none', async () => {
+  const schedule = { ...SCHEDULE, revision: 'r1' }
+  const made = await startGateway({
+    scheduler: {
+      get: async () => schedule,
+      list: async () => ({ schedules: [schedule], total: 1, filtered: true }),
+    },
+  })
+  const answer = await made.call('GET', '/schedules/nightly')
+  expect(answer.headers.get('etag')).toBe('"r1"')
+  expect(await answer.json()).toMatchObject({ revision: 'r1' })
+  const [row] = (await get(made, '/schedules')) as unknown[]
+  expect(row).not.toHaveProperty('revision')
+})
+
+test('a change with If-Match: made for its revision, else 412 names the header; without it, as before', async () => {
+  const requests: unknown[] = []
+  const made = await startGateway({
+    scheduler: {
+      async update(request) {
+        requests.push(request)
+        return SCHEDULE
+      },
+      async updateIf({ update, precondition }) {
+        requests.push(precondition)
+        if (!update || !precondition?.revisions.includes('r1'))
+          throw preconditionFailed('schedule', { revisions: [], any: false, absent: false })
+        return { ...SCHEDULE, revision: 'r2' }
+      },
+    },
+  })
+  const change = (headers: Record<string, string>) =>
+    made.json('PUT', '/schedules/nightly', { description: 'x' }, headers)
+  const changed = await change({ 'if-match': '"r1"' })
+  expect([changed.status, changed.headers.get('etag')]).toEqual([200, '"r2"'])
+  const refused = await change({ 'if-match': '"r0"' })
+  expect([refused.status, refused.headers.get('etag')]).toEqual([412, null])
+  expect(await refused.json()).toMatchObject({
+    detail: [{ loc: ['header', 'If-Match'], type: 'precondition_failed' }],
+  })
+  expect((await change({ 'if-match': 'r1' })).status).toBe(422)
+  const plain = await change({})
+  expect([plain.status, plain.headers.get('etag')]).toEqual([200, null])
+  expect(await plain.json()).toMatchObject({ revision: null })
+  expect(requests).toMatchObject([
+    { revisions: ['r1'] },
+    { revisions: ['r0'] },
+    { ref: 'nightly', description: 'x' },
+  ])
+})

@@ -84,6 +84,7 @@ export const audit: RpcAccess<typeof AuditService> = {
 export const views: RpcAccess<typeof ViewsService> = {
   list: allowOnBehalfOf('gateway'),
   put: allowOnBehalfOf('gateway'),
+  putIf: allowOnBehalfOf('gateway'),
   delete: allowOnBehalfOf('gateway'),
 }
 

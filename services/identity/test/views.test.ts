@@ -41,3 +41,47 @@ test('saved views above 100: a new one is refused, and another is replaced', asy
   await expect(views.put(view('new'), ann)).rejects.toMatchObject({ kind: 'conflict' })
   await views.put(view('new'), as('bob'))
 })
+
+test('a view with a precondition: refused for another revision, for an existing one and for none', async () => {
+  const { views } = await setup()
+  const ann = as('ann')
+  const never = { revisions: [], any: false, absent: false }
+  const putIf = async (query: string, precondition: object) =>
+    (
+      await views.putIf(
+        { view: view('a', query), precondition: { ...never, ...precondition } },
+        ann,
+      )
+    ).view
+  const failed = (name: string) => ({
+    kind: 'precondition_failed',
+    details: { problems: [{ loc: ['header', name] }] },
+  })
+  await expect(putIf('x=1', { any: true })).rejects.toMatchObject(failed('If-Match'))
+  const first = await putIf('x=1', { absent: true })
+  expect(first).toMatchObject({ query: 'x=1', revision: expect.stringMatching(/^[0-9a-f]{32}$/) })
+  await expect(putIf('x=2', { absent: true })).rejects.toMatchObject(failed('If-None-Match'))
+  expect(await putIf('x=1', { absent: true })).toEqual(first)
+  const second = await putIf('x=2', { revisions: [first?.revision] })
+  await expect(putIf('x=3', { revisions: [first?.revision] })).rejects.toMatchObject(
+    failed('If-Match'),
+  )
+  expect(await putIf('x=2', { revisions: [first?.revision] })).toEqual(second)
+  expect(await views.list({}, ann)).toEqual({ views: [second] })
+  await views.delete({ name: 'a' }, ann)
+  await expect(putIf('x=4', { revisions: [second?.revision] })).rejects.toMatchObject(
+    failed('If-Match'),
+  )
+})
+
+test('ten saves of a view for one revision at once: one is made', async () => {
+  const { views } = await setup()
+  const ann = as('ann')
+  const { view: known } = await views.put(view('a', ''), ann)
+  const precondition = { revisions: [known?.revision ?? ''], any: false, absent: false }
+  const saves = Array.from({ length: 10 }, (_, i) =>
+    views.putIf({ view: view('a', `x=${i}`), precondition }, ann),
+  )
+  const saved = (await Promise.allSettled(saves)).filter(({ status }) => status === 'fulfilled')
+  expect(saved).toHaveLength(1)
+})

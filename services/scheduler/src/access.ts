@@ -7,6 +7,7 @@ export const scheduler: RpcAccess<typeof SchedulerService> = {
   get: allow('gateway'),
   list: allow('gateway'),
   update: allowOnBehalfOf('gateway'),
+  updateIf: allowOnBehalfOf('gateway'),
   pause: allowOnBehalfOf('gateway'),
   resume: allowOnBehalfOf('gateway'),
   delete: allowOnBehalfOf('gateway'),

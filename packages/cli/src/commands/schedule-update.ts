@@ -17,6 +17,22 @@ export const scheduleOptions: Record<string, CommandOption> = {
   description: { type: 'string', value: 'TEXT', about: 'a description for people' },
 }
 
+/** The revision that an object must have to be changed. */
+export const revisionOption: Record<string, CommandOption> = {
+  'if-revision': {
+    type: 'string',
+    value: 'REVISION',
+    about: 'change it only if it still has this revision, which `show` and `list` print',
+  },
+}
+
+export function revisionOf({ options }: ParsedArguments): string | undefined {
+  const revision = options['if-revision']
+  if (revision === undefined) return undefined
+  if (/^[\w-]{1,100}$/.test(String(revision))) return String(revision)
+  throw new UsageError('--if-revision is a revision as the server prints it, without quotes')
+}
+
 const textOf = (value: string | boolean | undefined) =>
   value === undefined ? undefined : quote(String(value))
 
@@ -43,6 +59,7 @@ export const scheduleUpdate: Command = {
       about: 'another input of its runs: JSON, @file or - (standard input)',
     },
     ...scheduleOptions,
+    ...revisionOption,
     ...serverOptions,
     ...jsonOption,
   },
@@ -50,7 +67,8 @@ export const scheduleUpdate: Command = {
     const schedule = path`/schedules/${toScheduleRef(parsed.args[0] ?? '')}`
     const body = toJsonObject(await changeOf(parsed))
     if (body === '{}') throw new UsageError('name the change: --config, --input or another option')
-    const request = { method: 'PUT', path: schedule, body } as const
+    const ifRevision = revisionOf(parsed)
+    const request = { method: 'PUT', path: schedule, body, ifRevision } as const
     printJson(context, await createApiCall(parsed, context)(request))
     return 0
   },

@@ -23,6 +23,8 @@ export interface ScheduleRow {
 export interface Schedule extends ScheduleRow {
   /** JSON text of the input, exactly as it is stored. */
   input: string
+  /** Names the state that a change is for; null from a scheduler of an earlier release. */
+  revision: string | null
 }
 
 /** A tick and its outcome. */
@@ -72,7 +74,7 @@ export const listSchedulesOf = (workflow_name: string, signal?: AbortSignal) =>
 /** Reads one schedule; its input stays text. */
 export async function getSchedule(id: string, signal?: AbortSignal): Promise<Schedule> {
   const answer = await send({ method: 'GET', path: pathOf(id) }, signal)
-  const row = JSON.parse(answer) as ScheduleRow
+  const row = JSON.parse(answer) as Omit<Schedule, 'input'>
   return { ...row, input: membersOf(answer)?.get('input_data') ?? 'null' }
 }
 
@@ -111,8 +113,14 @@ export async function createSchedule(
   return stringOf(membersOf(answer)?.get('id')) ?? ''
 }
 
-export const updateSchedule = (id: string, draft: ScheduleDraft) =>
-  sendRepeatable({ method: 'PUT', path: pathOf(id), body: `{${membersFor(draft)}}` })
+/** Changes a schedule if it still has the revision of this state of it. */
+export const updateSchedule = ({ id, revision }: Schedule, draft: ScheduleDraft) =>
+  sendRepeatable({
+    method: 'PUT',
+    path: pathOf(id),
+    body: `{${membersFor(draft)}}`,
+    ifRevision: revision ?? undefined,
+  })
 
 /** Ticks of a schedule, newest first. */
 export const getHistory = (

@@ -25,20 +25,21 @@ interface Props {
   /** The schedule that is changed; a new one if undefined. */
   edited?: Edited<Schedule>
   refusal: string | undefined
-  save: (draft: ScheduleDraft, fields: FormData) => Promise<void>
+  /** `now`: the schedule that is changed, as it was read just before. */
+  save: (draft: ScheduleDraft, fields: FormData, now?: Schedule) => Promise<void>
 }
 
 /** Creates a schedule, or changes one. */
 export function ScheduleForm({ title, submit, edited, refusal, save }: Props) {
   const schedule = edited?.base
-  const run = async (fields: FormData) => {
+  const run = async (fields: FormData, now?: Schedule) => {
     const input = fieldText(fields, 'input') || 'null'
     const problem = problemOfJson(input)
     if (problem) throw new ArgumentError(`The input is not valid JSON: ${problem}`)
     const kind = kindOf(fieldText(fields, 'kind'))
     const typed = { rule: fieldText(fields, 'rule'), timezone: fieldText(fields, 'timezone') }
     const draft = { config: configOf(kind, typed, schedule?.schedule_config), input }
-    await save({ ...draft, overlap: fieldText(fields, 'overlap') }, fields)
+    await save({ ...draft, overlap: fieldText(fields, 'overlap') }, fields, now)
   }
   return (
     <FormPanel {...{ title, submit, refusal, run, edited }} icon={schedule ? 'sliders' : 'plus'}>

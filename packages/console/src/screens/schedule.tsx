@@ -141,8 +141,8 @@ function Change({ schedule, refresh }: { schedule: Schedule; refresh: () => void
       title="Change"
       submit="Change the schedule"
       {...{ edited, refusal }}
-      save={async (draft) => {
-        await updateSchedule(schedule.id, draft)
+      save={async (draft, _, now = schedule) => {
+        await updateSchedule(now, draft)
         refresh()
       }}
     />

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 import type { Place } from '../location/location.ts'
+import { announcedRegion } from '../ui/announce.ts'
 import { Icon, type IconName } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { useCurrentInView } from '../ui/use-current-in-view.ts'
@@ -45,6 +46,7 @@ export function Shell({ current, children }: Props) {
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
       </button>
+      <p {...announcedRegion} />
       <AccessBar />
       <div class="frame">
         <nav aria-label="Screens">
@@ -68,7 +70,7 @@ export function Shell({ current, children }: Props) {
           <Foot />
           <Keyboard />
         </nav>
-        <main id="main" tabIndex={-1}>
+        <main id="main" tabIndex={-1} aria-labelledby="title">
           {children}
         </main>
       </div>

@@ -7,6 +7,7 @@ import {
 import type { ComponentChildren } from 'preact'
 import type { Answer } from '../api/use-query.ts'
 import { ago } from '../format/time.ts'
+import { useAnnounced } from './announce.ts'
 import { Icon } from './icon.tsx'
 import { useNow } from './now.ts'
 
@@ -18,6 +19,10 @@ interface Problem {
 /** True if the caller lacks a permission. */
 export const isForbidden = (error: Error): boolean =>
   error instanceof StatusError && error.status === 403
+
+/** True if the object has changed since it was read, and the change was therefore not made. */
+export const isPreconditionFailed = (error: unknown): boolean =>
+  error instanceof StatusError && error.status === 412
 
 /** A failure in words: what is wrong and what can be done. */
 export function problemOf(error: Error): Problem {
@@ -32,6 +37,7 @@ export function problemOf(error: Error): Problem {
     401: 'You are not signed in',
     403: 'You may not see this',
     404: 'Not found',
+    412: 'Changed elsewhere',
     413: 'Too large',
     429: 'Too many requests',
     503: 'The server is not ready',
@@ -86,12 +92,12 @@ export const Loading = ({ lines = 6 }: { lines?: number }) => (
 function Stale({ error, readAt }: { error: Error; readAt: number | undefined }) {
   const now = useNow()
   const { title, text } = problemOf(error)
+  const reason = isForbidden(error) ? `${title}: ${text}` : title
+  useAnnounced('What this screen shows is out of date.')
   return (
-    <p class="stale" role="status">
+    <p class="stale">
       <Icon name="warning" />
-      {title}
-      {isForbidden(error) && `: ${text}`}. What you see was read{' '}
-      {readAt ? ago(readAt, now) : 'before'}.
+      {reason}. What you see was read {readAt ? ago(readAt, now) : 'before'}.
     </p>
   )
 }

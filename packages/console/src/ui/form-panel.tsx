@@ -5,24 +5,27 @@ import { Icon, type IconName } from './icon.tsx'
 import { useAct } from './use-act.ts'
 import type { Edited } from './use-edited.ts'
 
-interface Props {
+interface Props<T> {
   title: string
   icon?: IconName
   /** Name of the button that sends the form. */
   submit: string
   /** The permission that the caller lacks, if so. */
   refusal: string | undefined
-  /** Sends the form; its fields are emptied afterwards, and the form of an object is closed. */
-  run: (fields: FormData) => Promise<void>
+  /**
+   * Sends the form; its fields are emptied afterwards, and the form of an object is closed. `now`: the object as it was
+   * read just before.
+   */
+  run: (fields: FormData, now?: T) => Promise<void>
   /** The object that the form changes. */
-  edited?: Edited<unknown> | undefined
+  edited?: Edited<T> | undefined
   children: ComponentChildren
 }
 
 /** A form that is opened when it is needed. */
-export const FormPanel = (props: Props) => <Panel key={props.edited?.formKey} {...props} />
+export const FormPanel = <T,>(props: Props<T>) => <Panel key={props.edited?.formKey} {...props} />
 
-function Panel({ title, icon = 'plus', submit, refusal, edited, ...props }: Props) {
+function Panel<T>({ title, icon = 'plus', submit, refusal, edited, ...props }: Props<T>) {
   const { isBusy, failure, act } = useAct()
   const send = (event: SubmitEvent) => {
     event.preventDefault()
@@ -33,7 +36,7 @@ function Panel({ title, icon = 'plus', submit, refusal, edited, ...props }: Prop
         await props.run(fields)
         form.reset()
       } else {
-        await edited.whileSame(() => props.run(fields))
+        await edited.whileSame((now) => props.run(fields, now))
         edited.onSaved()
       }
     })

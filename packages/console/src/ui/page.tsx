@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
+import { useAnnounced } from './announce.ts'
 
 interface Props {
   title: string
@@ -14,10 +15,12 @@ export function Page({ title, aside, actions, children }: Props) {
   useEffect(() => {
     document.title = `${title} · Windlass`
   }, [title])
+  // The focus moves to the content before the title is known.
+  useAnnounced(title)
   return (
     <>
       <header class="page-head">
-        <h1>{title}</h1>
+        <h1 id="title">{title}</h1>
         {aside}
         {actions && <div class="actions">{actions}</div>}
       </header>

@@ -1,5 +1,6 @@
 import { ArgumentError } from '@windlass/api-client/errors'
 import { useState } from 'preact/hooks'
+import { isPreconditionFailed } from './feedback.tsx'
 
 /** An object that a form changes, as the form was filled with it. */
 export interface Edited<T> {
@@ -15,8 +16,11 @@ export interface Edited<T> {
   loadTheirs(): void
   /** Lets a later request replace the stored state by the typed one. */
   keepMine(): void
-  /** Runs a request for what is typed. Throws an error if someone else has changed the object meanwhile. */
-  whileSame<R>(request: () => Promise<R>): Promise<R>
+  /**
+   * Runs a request for what is typed, with the object as it was read just before. Throws an error if someone else has
+   * changed it meanwhile.
+   */
+  whileSame<R>(request: (now: T) => Promise<R>): Promise<R>
   onSaved(): void
 }
 
@@ -25,11 +29,13 @@ interface Options<T> {
   stored: T
   /** Equal for states that fill the form equally. */
   textOf: (object: T) => string
-  /** Reads the object now: the server itself takes the last of two changes. */
+  /** Reads the object now. */
   read: () => Promise<T>
   /** Updates `stored`. */
   refresh: () => void
 }
+
+const MAX_ATTEMPTS = 3
 
 interface State<T> {
   base: T
@@ -61,7 +67,16 @@ export function useEdited<T>({ stored, textOf, read, refresh }: Options<T>): Edi
     loadTheirs: fill,
     keepMine: () => setTyping({ base, seen: text }),
     async whileSame(request) {
-      if (textOf(await read()) === seen) return request()
+      for (let attempts = 0; attempts < MAX_ATTEMPTS; attempts++) {
+        const now = await read()
+        if (textOf(now) !== seen) break
+        try {
+          return await request(now)
+        } catch (error) {
+          // It was changed after it was read; what the form shows of it may still be the same.
+          if (!isPreconditionFailed(error)) throw error
+        }
+      }
       refresh()
       throw new ArgumentError(
         'Someone else has changed it since you opened it. Choose below whether to load that change or to keep yours.',

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { useQuery } from '../api/use-query.ts'
 import { deleteView, listViews, type SavedView, saveView } from '../api/views.ts'
 import { FailureText } from '../ui/failure-text.tsx'
+import { isPreconditionFailed } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { useAct } from '../ui/use-act.ts'
@@ -23,16 +24,21 @@ export function SavedViews({ screen, query }: Props) {
   const shown = viewQuery(query)
   const current = views.find((view) => viewQuery(new URLSearchParams(view.query)) === shown)
   const change = (request: () => Promise<unknown>) => act(() => request().then(refresh))
-  const save = async (name: string, mayReplace: boolean) => {
-    let isTaken = false
+  const save = async (name: string, known: SavedView | undefined) => {
+    let taken: SavedView | undefined
     await act(async () => {
-      // Read now: another tab may have saved one.
-      isTaken = !mayReplace && (await listViews()).some((view) => view.name === name)
-      if (isTaken) return
-      await saveView({ name, screen, query: shown })
+      try {
+        await saveView({ name, screen, query: shown }, known)
+      } catch (error) {
+        if (!isPreconditionFailed(error)) throw error
+        taken = (await listViews()).find((view) => view.name === name)
+        if (taken) return
+        // Deleted meanwhile: there is nothing left that would be overwritten.
+        await saveView({ name, screen, query: shown }, undefined)
+      }
       refresh()
     })
-    return isTaken
+    return taken
   }
   const isSavable = data !== undefined && shown !== '' && !current
   if (views.length === 0 && !isSavable) return null
@@ -70,8 +76,11 @@ export function SavedViews({ screen, query }: Props) {
 
 interface SaveProps {
   isBusy: boolean
-  /** Saves the view; returns true, and saves nothing, if another one has the name and may not be replaced. */
-  onSave: (name: SavedView['name'], mayReplace: boolean) => Promise<boolean>
+  /**
+   * Saves the view, in the place of the known one. Returns the view that has the name, and saves nothing, if it is
+   * another one, or the known one has changed.
+   */
+  onSave: (name: string, known: SavedView | undefined) => Promise<SavedView | undefined>
 }
 
 function SaveForm({ isBusy, onSave }: SaveProps) {
@@ -85,8 +94,10 @@ function SaveForm({ isBusy, onSave }: SaveProps) {
     else if (isOpen === false) opener.current?.focus()
   }, [isOpen])
   const [typed, setTyped] = useState('')
-  /** The name of another view, which was found when this one was to be saved. */
-  const [taken, setTaken] = useState<string>()
+  /** The view of the same name that was found when this one was to be saved. */
+  const [taken, setTaken] = useState<SavedView>()
+  /** True if it was found a second time, with another state. */
+  const [isChanged, setChanged] = useState(false)
   if (!isOpen)
     return (
       <button type="button" class="quiet" ref={opener} onClick={() => setOpen(true)}>
@@ -94,11 +105,15 @@ function SaveForm({ isBusy, onSave }: SaveProps) {
       </button>
     )
   const name = typed.trim()
-  const isTaken = taken !== undefined && taken === name
+  const known = taken?.name === name ? taken : undefined
   const submit = async (event: SubmitEvent) => {
     event.preventDefault()
+    if (name === '') return
     // The form goes with the success; after a refusal the name can be changed.
-    if (name !== '' && (await onSave(name, isTaken))) setTaken(name)
+    const found = await onSave(name, known)
+    if (!found) return
+    setChanged(known !== undefined)
+    setTaken(found)
   }
   return (
     <form
@@ -119,14 +134,22 @@ function SaveForm({ isBusy, onSave }: SaveProps) {
         />
       </label>
       <button type="submit" disabled={isBusy}>
-        {isTaken ? 'Replace' : 'Save'}
+        {known ? 'Replace' : 'Save'}
       </button>
       <button type="button" class="quiet" onClick={() => setOpen(false)}>
         Do not save
       </button>
-      <span role="status">
-        {isTaken && 'You have a view with this name. Replace it, or choose another name.'}
-      </span>
+      <p role="status">
+        {known && (
+          <>
+            {isChanged
+              ? 'The view with this name was changed elsewhere meanwhile. '
+              : 'You have a view with this name. '}
+            <Link to={`${known.screen}?${known.query}`}>Load it</Link>, replace it, or choose
+            another name.
+          </>
+        )}
+      </p>
     </form>
   )
 }

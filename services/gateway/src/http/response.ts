@@ -9,6 +9,7 @@ const STATUSES: Record<Kind, number> = {
   forbidden: 403,
   not_found: 404,
   conflict: 409,
+  precondition_failed: 412,
   too_large: 413,
   unsupported_media: 415,
   unprocessable: 422,
@@ -85,7 +86,10 @@ function malformed({ offset, reason, message }: JsonError): Fault {
   return new Fault('unprocessable', message, { details: { problems: [problem] } })
 }
 
+/** Kinds whose detail is a list of what is wrong, each with its place in the request. */
+const LISTS_PROBLEMS = new Set<Kind>(['unprocessable', 'precondition_failed'])
+
 function detailOf({ kind, message, details }: Fault): string {
-  if (kind === 'unprocessable' && details?.problems) return JSON.stringify(details.problems)
+  if (LISTS_PROBLEMS.has(kind) && details?.problems) return JSON.stringify(details.problems)
   return details ? JSON.stringify({ message, ...details }) : quote(message)
 }

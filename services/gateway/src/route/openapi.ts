@@ -28,7 +28,7 @@ export function openapi(routes: Iterable<Route>): Json {
 }
 
 const Refused = {
-  description: 'Refused: 400, 401, 403, 404, 409, 413, 415, 422, 429, 500 or 503.',
+  description: 'Refused: 400, 401, 403, 404, 409, 412, 413, 415, 422, 429, 500 or 503.',
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Refusal' } } },
 }
 
@@ -59,8 +59,9 @@ const Refusal = {
 }
 
 function operation(route: Route, into: Json): Json {
-  const { path, operationId, summary, access, params, query, body, returns, status } = route
-  const fields = (where: 'path' | 'query', shape: Shape) =>
+  const { path, operationId, summary, access, params, query, headers, body, returns, status } =
+    route
+  const fields = (where: 'path' | 'query' | 'header', shape: Shape) =>
     Object.entries(shape).map(([name, type]) => {
       const absent = type.safeParse(undefined)
       const schema = schemaOf(type, 'input', into)
@@ -80,7 +81,11 @@ function operation(route: Route, into: Json): Json {
     tags: [path.split('/')[1]],
     description: `Access: ${ruleOf(access)?.summary ?? access}`,
     security: access === 'public' ? [] : [{ bearer: [] }],
-    parameters: [...fields('path', pathShape), ...fields('query', query)],
+    parameters: [
+      ...fields('path', pathShape),
+      ...fields('query', query),
+      ...fields('header', headers ?? {}),
+    ],
     ...(body.type !== 'none' && {
       requestBody: {
         required: !body.optional,

@@ -49,6 +49,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   /** Path parameters for which there is no reader in PARAMS. */
   params?: P
   query?: Q
+  /** Headers that the handler reads, for the documents. */
+  headers?: Shape
   body?: Body<B>
   returns: R
   /** Status of a success; default 200. */
@@ -90,6 +92,7 @@ export interface Route<Deps = never> {
   access: string
   params: Record<string, Param<unknown>>
   query: Shape
+  headers?: Shape
   body: Body
   returns: z.ZodType
   status: 200 | 201

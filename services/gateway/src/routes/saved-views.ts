@@ -9,6 +9,7 @@ import { text } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { entryName } from './entry-routes.ts'
 import { VIEW } from './examples.ts'
+import { putHeaders, readPrecondition, sendRevision } from './preconditions.ts'
 import { timeOf } from './responses.ts'
 import { Success } from './schemas.ts'
 
@@ -22,6 +23,7 @@ const View = z
     /** Its state as the query of an address. */
     query: z.string(),
     updated_at: z.string().nullable(),
+    revision: z.string().nullable(),
   })
   .meta({ id: 'SavedView', examples: [VIEW] })
 
@@ -30,8 +32,8 @@ const NewView = z.strictObject({ screen: text(64).min(1), query: text(4_096).def
   examples: [{ screen: 'executions', query: 'state=failed&workflow_name=hello' }],
 })
 
-const viewOf = ({ name, screen, query, updated_at }: SavedView) => ({
-  ...{ name, screen, query, updated_at: timeOf(updated_at) },
+const viewOf = ({ name, screen, query, updated_at, revision }: SavedView) => ({
+  ...{ name, screen, query, updated_at: timeOf(updated_at), revision: revision ?? null },
 })
 
 const ofIdentity = <T>(answer: Promise<T>): Promise<T> => orUpgrade(answer, 'identity')
@@ -52,11 +54,18 @@ export const putView = route('put', '/me/views/{view_name}', {
   summary: 'Save a view, or replace that of the same name; a caller may have 100',
   access: 'authenticated',
   params: { view_name: entryName },
+  headers: putHeaders,
   body: json(NewView, { size: 'names' }),
   returns: View,
   async handle({ params: { view_name: name }, body, caller, ctx }, { views }: Deps) {
-    const { view } = await ofIdentity(views.put({ name, ...body }, onBehalfOf(ctx, caller)))
+    const by = onBehalfOf(ctx, caller)
+    const precondition = readPrecondition(ctx)
+    const saving = precondition
+      ? views.putIf({ view: { name, ...body }, precondition }, by)
+      : views.put({ name, ...body }, by)
+    const { view } = await ofIdentity(saving)
     if (!view) throw new Error('a put was not answered')
+    sendRevision(ctx, view.revision)
     return viewOf(view)
   },
 })

@@ -71,20 +71,24 @@ export const ScheduleView = z
     schedule_config: z.record(z.string(), z.unknown()),
     input_problem: z.string().nullable(),
     input_data: z.unknown(),
+    /** Names the state of what a change can change; null from a scheduler of an earlier release. */
+    revision: z.string().nullable(),
   })
   .meta({ id: 'Schedule' })
 
-/** For lists: without the input, which may be large. */
-export const ScheduleRow = ScheduleView.omit({ input_data: true }).meta({ id: 'ScheduleRow' })
+/** For lists: without the input, which may be large, and its revision. */
+export const ScheduleRow = ScheduleView.omit({ input_data: true, revision: true }).meta({
+  id: 'ScheduleRow',
+})
 
 /** Configuration and input are spliced unchanged. */
 export const viewOf = (schedule: Schedule): JsonText =>
   new JsonText(
-    `${rowOf(schedule).text.slice(0, -1)},"input_data":${schedule.input_json || 'null'}}`,
+    `${rowOf(schedule).text.slice(0, -1)},"revision":${JSON.stringify(schedule.revision ?? null)},"input_data":${schedule.input_json || 'null'}}`,
   )
 
 export function rowOf(schedule: Schedule): JsonText {
-  const { schedule_config_json, input_json: _, ...rest } = schedule
+  const { schedule_config_json, input_json: _, revision: __, ...rest } = schedule
   const view = {
     ...rest,
     description: rest.description ?? null,

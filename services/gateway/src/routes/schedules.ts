@@ -5,10 +5,12 @@ import { z } from 'zod'
 import { type Caller, onBehalfOf } from '../access/caller.ts'
 import { mayNameAccounts, requireAccount } from '../access/schedule.ts'
 import type { Clients } from '../clients/connect.ts'
+import { orUpgrade } from '../clients/or-upgrade.ts'
 import { JsonText } from '../domain/views.ts'
 import { json } from '../route/body.ts'
 import { flag, integer, nameFilter, page } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { changeHeaders, readPrecondition, sendRevision } from './preconditions.ts'
 import { requireFiltered, timeOf } from './responses.ts'
 import {
   HistoryView,
@@ -87,30 +89,37 @@ export const getSchedule = route('get', '/schedules/{schedule_id}', {
   summary: 'Show a schedule, by its id or name',
   access: 'may read schedule',
   returns: ScheduleView,
-  handle: async ({ resolved }) => viewOf(resolved),
+  async handle({ resolved, ctx }) {
+    sendRevision(ctx, resolved.revision)
+    return viewOf(resolved)
+  },
 })
 
 export const updateSchedule = route('put', '/schedules/{schedule_id}', {
   summary: 'Change a schedule; absent and null members stay unchanged',
   access: 'may manage schedule',
+  headers: changeHeaders,
   body: json(ScheduleChange, { payloads: ['input_data'], texts: ['schedule_config'] }),
   returns: ScheduleView,
   audit: { action: 'schedule.update', object: named, recorded: 'around' },
   async handle({ body, resolved: { ref }, caller, ctx }, deps: Deps) {
-    return viewOf(
-      await deps.scheduler.update(
-        {
-          ref,
-          schedule_config_json: keptText(body.schedule_config),
-          description: body.description ?? undefined,
-          input_json: keptText(body.input_data),
-          run_as_service_account: await accountFor(caller, deps, body, ref),
-          overlap: body.overlap ?? undefined,
-          may_name_accounts: mayNameAccounts(caller),
-        },
-        onBehalfOf(ctx, caller),
-      ),
-    )
+    const precondition = readPrecondition(ctx)
+    const update = {
+      ref,
+      schedule_config_json: keptText(body.schedule_config),
+      description: body.description ?? undefined,
+      input_json: keptText(body.input_data),
+      run_as_service_account: await accountFor(caller, deps, body, ref),
+      overlap: body.overlap ?? undefined,
+      may_name_accounts: mayNameAccounts(caller),
+    }
+    const by = onBehalfOf(ctx, caller)
+    const saving = precondition
+      ? orUpgrade(deps.scheduler.updateIf({ update, precondition }, by), 'scheduler')
+      : deps.scheduler.update(update, by)
+    const schedule = await saving
+    sendRevision(ctx, schedule.revision)
+    return viewOf(schedule)
   },
 })
 

@@ -1,6 +1,13 @@
 import { toRecordedCaller } from '@windlass/domain/caller'
-import type { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
+import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
+import type {
+  PutViewRequest,
+  SavedView,
+  ViewsService,
+} from '@windlass/proto/windlass/identity/v1/views'
 import { type Call, callerOf, type Handlers } from '@windlass/rpc/call'
+import { invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { tooMany } from '../engine/entry-faults.ts'
 import * as views from '../store/views.ts'
@@ -12,17 +19,45 @@ const ownerOf = (call: Call): views.ViewOwner => {
   return { subject, issuer }
 }
 
+const revisionOfView = ({ screen, query }: Pick<views.ViewRow, 'screen' | 'query'>) =>
+  revisionOf([screen, query])
+
+const toView = (row: views.ViewRow): SavedView => ({ ...row, revision: revisionOfView(row) })
+
 /** Rpcs of saved views. While authentication is off, all callers share those of the anonymous one. */
 export const viewHandlers = (db: Db): Handlers<typeof ViewsService> => ({
-  list: async (_, call) => ({ views: await views.list(db, ownerOf(call)) }),
+  list: async (_, call) => ({ views: (await views.list(db, ownerOf(call))).map(toView) }),
 
-  async put(view, call) {
-    const saved = await db.tx((tx) => views.put(tx, ownerOf(call), view, MAX_VIEWS))
-    if (!saved) throw tooMany('views', MAX_VIEWS)
-    return { view: saved }
+  put: (view, call) => putView(db, ownerOf(call), view),
+
+  async putIf({ view, precondition }, call) {
+    if (!view || !precondition) throw invalid('view and precondition are required')
+    return putView(db, ownerOf(call), view, precondition)
   },
 
   delete: async ({ name }, call) => ({
     was_there: (await views.remove(db, ownerOf(call), name)) > 0,
   }),
 })
+
+/** Saves a view, unless the one of its name does not meet the precondition. */
+async function putView(
+  db: Db,
+  owner: views.ViewOwner,
+  view: PutViewRequest,
+  precondition?: Precondition,
+): Promise<{ view: SavedView }> {
+  const saved = await db.tx(async (tx) => {
+    await views.lockPuts(tx, owner)
+    const known = precondition && (await views.lock(tx, owner, view.name))
+    const revision = known && revisionOfView(known)
+    if (precondition && !isMet(precondition, revision)) {
+      // The view was saved before: the client repeats the request because it did not receive the answer.
+      if (revision === revisionOfView(view)) return known
+      throw preconditionFailed('view', precondition)
+    }
+    return views.put(tx, owner, view, MAX_VIEWS)
+  })
+  if (!saved) throw tooMany('views', MAX_VIEWS)
+  return { view: toView(saved) }
+}

@@ -21,16 +21,23 @@ export const list = (db: Queries, { subject, issuer }: ViewOwner) =>
     select ${columns} from saved_views where subject = ${subject} and issuer = ${issuer}
      order by name`)
 
-/** Creates or replaces; undefined if the name is new and the principal has `max` views. */
-export async function put(
+/** Lets the transaction have one put of a principal at a time: two would both count before the other has inserted. */
+export const lockPuts = (tx: Tx, { subject, issuer }: ViewOwner) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtext(${`views ${issuer} ${subject}`}))`)
+
+export const lock = (tx: Tx, { subject, issuer }: ViewOwner, name: string) =>
+  tx.maybe<ViewRow>(sql`
+    select ${columns} from saved_views
+     where subject = ${subject} and issuer = ${issuer} and name = ${name} for update`)
+
+/** Creates or replaces after `lockPuts`; undefined if the name is new and the principal has `max` views. */
+export const put = (
   tx: Tx,
   { subject, issuer }: ViewOwner,
   { name, screen, query }: Omit<ViewRow, 'updated_at'>,
   max: number,
-): Promise<ViewRow | undefined> {
-  // Two puts of one principal would both count before the other has inserted.
-  await tx.run(sql`select pg_advisory_xact_lock(hashtext(${`views ${issuer} ${subject}`}))`)
-  return tx.maybe<ViewRow>(sql`
+): Promise<ViewRow | undefined> =>
+  tx.maybe<ViewRow>(sql`
     insert into saved_views (subject, issuer, name, screen, query)
     select ${subject}::text, ${issuer}::text, ${name}::text, ${screen}::text, ${query}::text
      where exists (select from saved_views
@@ -40,7 +47,6 @@ export async function put(
     on conflict (subject, issuer, name) do update
       set screen = excluded.screen, query = excluded.query, updated_at = now()
     returning ${columns}`)
-}
 
 export const remove = (db: Queries, { subject, issuer }: ViewOwner, name: string) =>
   db.run(sql`

@@ -9,7 +9,7 @@ import * as schedules from '../store/schedules.ts'
 import * as ticks from '../store/ticks.ts'
 import { createSchedule } from './create.ts'
 import { forecastTicks, listNextTicks } from './forecast.ts'
-import { updateLocked, updateSchedule } from './update.ts'
+import { updateLocked, updateSchedule, updateScheduleIf } from './update.ts'
 import { toHistoryEntry, toScheduleView } from './views.ts'
 
 const MAX_PAGE = 1_000
@@ -44,6 +44,8 @@ export const handlers = (
   },
 
   update: (request, call) => updateSchedule(deps, request, callerOf(call)),
+
+  updateIf: (request, call) => updateScheduleIf(deps, request, callerOf(call)),
 
   pause: ({ ref }) =>
     updateLocked(deps, ref, async (tx, row) =>

@@ -1,7 +1,13 @@
 import type { Caller } from '@windlass/domain/caller'
+import { isMet, preconditionFailed } from '@windlass/domain/revision'
+import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
-import type { Schedule, UpdateRequest } from '@windlass/proto/windlass/scheduler/v1/scheduler'
-import { notFound } from '@windlass/runtime/faults'
+import type {
+  Schedule,
+  UpdateIfRequest,
+  UpdateRequest,
+} from '@windlass/proto/windlass/scheduler/v1/scheduler'
+import { invalid, notFound } from '@windlass/runtime/faults'
 import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Tx } from '@windlass/runtime/postgres/db'
 import { undefinedIfNotFound } from '@windlass/runtime/undefined-if-not-found'
@@ -12,7 +18,7 @@ import type { SchedulerDeps } from '../engine/deps.ts'
 import { accountAfter, changedBy } from '../engine/owner.ts'
 import * as schedules from '../store/schedules.ts'
 import { NO_INPUT, resolveOverlap } from './create.ts'
-import { toScheduleView } from './views.ts'
+import { revisionOfSchedule, toScheduleView } from './views.ts'
 
 /** Locks a schedule, applies `change` and stores the returned row; the same row means no change. */
 export async function updateLocked(
@@ -54,6 +60,7 @@ export async function updateSchedule(
   deps: SchedulerDeps,
   request: UpdateRequest,
   caller: Caller,
+  precondition?: Precondition,
 ): Promise<Schedule> {
   const { schedule_config_json, description, input_json, run_as_service_account } = request
   const workflow = await findWorkflow(deps, request.ref)
@@ -64,22 +71,52 @@ export async function updateSchedule(
   const isEffective = effective.some((member) => member !== undefined)
   const changes = [...effective, description, run_as_service_account]
   const by = { ...caller, may_name_accounts: request.may_name_accounts ?? false }
+  const wantedOf = (row: schedules.ScheduleRow) => ({
+    description: description ?? row.description,
+    run_as_service_account: accountAfter(row, { isEffective, named: run_as_service_account, by }),
+    overlap: overlap ?? row.overlap,
+  })
   return await updateLocked(deps, request.ref, async (tx, row) => {
-    if (changes.every((member) => member === undefined)) return row
     const known = await schedules.readInput(tx, row.id)
+    const wanted = wantedOf(row)
+    const schedule_config = schedule_config_json ?? row.schedule_config
+    const after = revisionOfSchedule({ ...wanted, schedule_config }, input_json ?? known)
+    if (isMadeBefore(precondition, revisionOfSchedule(row, known), after)) return row
+    if (changes.every((member) => member === undefined)) return row
     const input = resolveInput(deps, workflow, input_json ?? known)
     if (input !== known) await schedules.saveInput(tx, row.id, input)
-    const configured =
-      schedule_config_json === undefined
-        ? row
-        : await reconfigureLocked(tx, row, schedule_config_json)
     return {
-      ...configured,
-      description: description ?? row.description,
-      run_as_service_account: accountAfter(row, { isEffective, named: run_as_service_account, by }),
-      overlap: overlap ?? row.overlap,
+      ...(await reconfigure(tx, row, schedule_config_json)),
+      ...wanted,
       input_problem: workflow ? undefined : row.input_problem,
       ...changedBy(caller),
     }
   })
+}
+
+const reconfigure = async (tx: Tx, row: schedules.ScheduleRow, schedule_config?: string) =>
+  schedule_config === undefined ? row : reconfigureLocked(tx, row, schedule_config)
+
+/**
+ * True if the schedule has the revision that the change would give it, and not the one of the precondition: the client
+ * repeats a change whose answer it did not receive. Throws for any other revision than that of the precondition.
+ */
+function isMadeBefore(
+  precondition: Precondition | undefined,
+  revision: string,
+  after: string,
+): boolean {
+  if (!precondition || isMet(precondition, revision)) return false
+  if (after === revision) return true
+  throw preconditionFailed('schedule', precondition)
+}
+
+/** As `updateSchedule`, unless the schedule does not meet the precondition of the request. */
+export async function updateScheduleIf(
+  deps: SchedulerDeps,
+  { update, precondition }: UpdateIfRequest,
+  caller: Caller,
+): Promise<Schedule> {
+  if (!update || !precondition) throw invalid('update and precondition are required')
+  return await updateSchedule(deps, update, caller, precondition)
 }

@@ -1,12 +1,29 @@
+import { revisionOf } from '@windlass/domain/revision'
 import type { HistoryEntry, Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import type { ScheduleRow } from '../store/schedules.ts'
 import type { TickRow } from '../store/ticks.ts'
 
-/** Lists omit the input: it may be large, and no list displays it. */
-export function toScheduleView(row: ScheduleRow, input_json = ''): Schedule {
+/** Lists omit the input, which may be large and which no list displays, and with it the revision. */
+export function toScheduleView(row: ScheduleRow, input?: string): Schedule {
   const { schedule_config, ...members } = row
-  return { ...members, schedule_config_json: schedule_config, input_json }
+  return {
+    ...members,
+    schedule_config_json: schedule_config,
+    input_json: input ?? '',
+    revision: input === undefined ? undefined : revisionOfSchedule(row, input),
+  }
 }
+
+/** Names the state of what a client can change with one request; a pause and a tick leave it as it is. */
+export const revisionOfSchedule = (
+  {
+    schedule_config,
+    description,
+    run_as_service_account,
+    overlap,
+  }: Pick<ScheduleRow, 'schedule_config' | 'description' | 'run_as_service_account' | 'overlap'>,
+  input: string | undefined,
+): string => revisionOf([schedule_config, description, run_as_service_account, overlap, input])
 
 const STATES = {
   pending: 'PENDING',

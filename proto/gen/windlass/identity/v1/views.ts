@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Precondition } from "../../access/v1/precondition.ts";
 
 export interface SavedView {
   name: string;
@@ -15,7 +16,11 @@ export interface SavedView {
   screen: string;
   /** Its state as the query of an address. */
   query: string;
-  updated_at: Date | undefined;
+  updated_at:
+    | Date
+    | undefined;
+  /** Names the state of `screen` and `query`. */
+  revision?: string | undefined;
 }
 
 export interface ListViewsRequest {
@@ -31,6 +36,11 @@ export interface PutViewRequest {
   query: string;
 }
 
+export interface PutViewIfRequest {
+  view: PutViewRequest | undefined;
+  precondition: Precondition | undefined;
+}
+
 export interface PutViewResponse {
   view: SavedView | undefined;
 }
@@ -44,7 +54,7 @@ export interface DeleteViewResponse {
 }
 
 function createBaseSavedView(): SavedView {
-  return { name: "", screen: "", query: "", updated_at: undefined };
+  return { name: "", screen: "", query: "", updated_at: undefined, revision: undefined };
 }
 
 export const SavedView: MessageFns<SavedView> = {
@@ -60,6 +70,9 @@ export const SavedView: MessageFns<SavedView> = {
     }
     if (message.updated_at !== undefined) {
       Timestamp.encode(toTimestamp(message.updated_at), writer.uint32(34).fork()).join();
+    }
+    if (message.revision !== undefined) {
+      writer.uint32(42).string(message.revision);
     }
     return writer;
   },
@@ -107,6 +120,14 @@ export const SavedView: MessageFns<SavedView> = {
             }
 
             message.updated_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.revision = reader.string();
             continue;
           }
         }
@@ -256,6 +277,63 @@ export const PutViewRequest: MessageFns<PutViewRequest> = {
             }
 
             message.query = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePutViewIfRequest(): PutViewIfRequest {
+  return { view: undefined, precondition: undefined };
+}
+
+export const PutViewIfRequest: MessageFns<PutViewIfRequest> = {
+  encode(message: PutViewIfRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.view !== undefined) {
+      PutViewRequest.encode(message.view, writer.uint32(10).fork()).join();
+    }
+    if (message.precondition !== undefined) {
+      Precondition.encode(message.precondition, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutViewIfRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutViewIfRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.view = PutViewRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.precondition = Precondition.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -432,6 +510,16 @@ export const ViewsService = {
     responseSerialize: (value: PutViewResponse): Buffer => Buffer.from(PutViewResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutViewResponse => PutViewResponse.decode(value),
   },
+  /** As Put, if the view of that name meets the precondition. */
+  putIf: {
+    path: "/windlass.identity.v1.Views/PutIf" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PutViewIfRequest): Buffer => Buffer.from(PutViewIfRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PutViewIfRequest => PutViewIfRequest.decode(value),
+    responseSerialize: (value: PutViewResponse): Buffer => Buffer.from(PutViewResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PutViewResponse => PutViewResponse.decode(value),
+  },
   delete: {
     path: "/windlass.identity.v1.Views/Delete" as const,
     requestStream: false as const,
@@ -448,6 +536,8 @@ export interface ViewsServer extends UntypedServiceImplementation {
   list: handleUnaryCall<ListViewsRequest, ListViewsResponse>;
   /** Creates one or replaces that of the same name. */
   put: handleUnaryCall<PutViewRequest, PutViewResponse>;
+  /** As Put, if the view of that name meets the precondition. */
+  putIf: handleUnaryCall<PutViewIfRequest, PutViewResponse>;
   delete: handleUnaryCall<DeleteViewRequest, DeleteViewResponse>;
 }
 

@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Precondition } from "../../access/v1/precondition.ts";
 import { Visibility, WorkflowScope } from "../../access/v1/visibility.ts";
 
 export interface Schedule {
@@ -38,7 +39,11 @@ export interface Schedule {
   /** `allow`, `skip`, `queue` or `cancel_previous`. */
   overlap: string;
   /** Absent: the latest version that the scheduler knows accepts the input. */
-  input_problem?: string | undefined;
+  input_problem?:
+    | string
+    | undefined;
+  /** Names the state of what Update changes. Absent in lists, which omit the input. */
+  revision?: string | undefined;
 }
 
 /** The creator is the caller. */
@@ -104,6 +109,11 @@ export interface UpdateRequest {
    * overlap by another principal than the account makes the schedule run as the caller.
    */
   may_name_accounts?: boolean | undefined;
+}
+
+export interface UpdateIfRequest {
+  update: UpdateRequest | undefined;
+  precondition: Precondition | undefined;
 }
 
 export interface DeleteResponse {
@@ -252,6 +262,7 @@ function createBaseSchedule(): Schedule {
     input_json: "",
     overlap: "",
     input_problem: undefined,
+    revision: undefined,
   };
 }
 
@@ -313,6 +324,9 @@ export const Schedule: MessageFns<Schedule> = {
     }
     if (message.input_problem !== undefined) {
       writer.uint32(154).string(message.input_problem);
+    }
+    if (message.revision !== undefined) {
+      writer.uint32(162).string(message.revision);
     }
     return writer;
   },
@@ -480,6 +494,14 @@ export const Schedule: MessageFns<Schedule> = {
             }
 
             message.input_problem = reader.string();
+            continue;
+          }
+          case 20: {
+            if (tag !== 162) {
+              break;
+            }
+
+            message.revision = reader.string();
             continue;
           }
         }
@@ -958,6 +980,63 @@ export const UpdateRequest: MessageFns<UpdateRequest> = {
             }
 
             message.may_name_accounts = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateIfRequest(): UpdateIfRequest {
+  return { update: undefined, precondition: undefined };
+}
+
+export const UpdateIfRequest: MessageFns<UpdateIfRequest> = {
+  encode(message: UpdateIfRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.update !== undefined) {
+      UpdateRequest.encode(message.update, writer.uint32(10).fork()).join();
+    }
+    if (message.precondition !== undefined) {
+      Precondition.encode(message.precondition, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateIfRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateIfRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.update = UpdateRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.precondition = Precondition.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2179,6 +2258,19 @@ export const SchedulerService = {
     responseSerialize: (value: Schedule): Buffer => Buffer.from(Schedule.encode(value).finish()),
     responseDeserialize: (value: Buffer): Schedule => Schedule.decode(value),
   },
+  /**
+   * As Update, if the schedule meets the precondition. It is an rpc of its own because schedulers of earlier
+   * releases would ignore a member of UpdateRequest, and overwrite the schedule.
+   */
+  updateIf: {
+    path: "/windlass.scheduler.v1.Scheduler/UpdateIf" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateIfRequest): Buffer => Buffer.from(UpdateIfRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateIfRequest => UpdateIfRequest.decode(value),
+    responseSerialize: (value: Schedule): Buffer => Buffer.from(Schedule.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Schedule => Schedule.decode(value),
+  },
   pause: {
     path: "/windlass.scheduler.v1.Scheduler/Pause" as const,
     requestStream: false as const,
@@ -2255,6 +2347,11 @@ export interface SchedulerServer extends UntypedServiceImplementation {
   get: handleUnaryCall<RefRequest, Schedule>;
   list: handleUnaryCall<ListRequest, ListResponse>;
   update: handleUnaryCall<UpdateRequest, Schedule>;
+  /**
+   * As Update, if the schedule meets the precondition. It is an rpc of its own because schedulers of earlier
+   * releases would ignore a member of UpdateRequest, and overwrite the schedule.
+   */
+  updateIf: handleUnaryCall<UpdateIfRequest, Schedule>;
   pause: handleUnaryCall<RefRequest, Schedule>;
   resume: handleUnaryCall<RefRequest, Schedule>;
   delete: handleUnaryCall<RefRequest, DeleteResponse>;

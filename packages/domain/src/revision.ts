@@ -1,0 +1,38 @@
+import { createHash } from 'node:crypto'
+import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
+import { Fault, type Problem } from '@windlass/runtime/faults'
+
+const HEX_DIGITS = 32
+
+/**
+ * Names the state of those members of an object that a client changes: equal states have equal revisions. It is
+ * computed from the members and not stored, so that replicas of releases without revisions change it as well, and
+ * what a service itself changes, such as the next run of a schedule, does not.
+ */
+export const revisionOf = (members: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, HEX_DIGITS)
+
+/** True if an object with this revision may be changed; the revision is undefined if there is no such object. */
+export function isMet(
+  { revisions, any, absent }: Precondition,
+  revision: string | undefined,
+): boolean {
+  if (revision === undefined) return absent
+  return any || revisions.includes(revision)
+}
+
+/** The refusal of a change whose precondition is not met. */
+export function preconditionFailed(what: string, { absent }: Precondition): Fault {
+  const problem: Problem = absent
+    ? {
+        loc: ['header', 'If-None-Match'],
+        msg: `the ${what} exists; choose another name, or replace it with its revision in If-Match`,
+        type: 'precondition_failed',
+      }
+    : {
+        loc: ['header', 'If-Match'],
+        msg: `the ${what} does not have this revision any more; read it again, and send the change with its revision, or without If-Match to overwrite it`,
+        type: 'precondition_failed',
+      }
+  return new Fault('precondition_failed', problem.msg, { details: { problems: [problem] } })
+}
