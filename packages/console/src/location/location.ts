@@ -3,6 +3,8 @@
  * selection. Nothing that a screen shows is kept elsewhere, so an address can be shared.
  */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { returnedTo, setReturned } from './returned.ts'
+import { holdScrollPlace, readScrollPlace, type ScrollPlace } from './scroll-place.ts'
 
 export interface Place {
   /** Below /console/, without slashes at its ends. */
@@ -22,37 +24,37 @@ function readPlace(): Place {
 
 const content = () => document.getElementById('main')
 
-/** State of an entry of the history. */
-interface Entry {
-  /** Pixels by which the content was scrolled when it was left. */
-  top: number
-}
-
 /** Changes the address; `replace` leaves no entry in the history, for what is typed. */
 export function navigate(to: string, { replace = false } = {}): void {
   const url = new URL(to, root())
   if (url.href === window.location.href) return
+  setReturned(undefined)
   if (replace) history.replaceState(history.state, '', url)
   else {
-    const left: Entry = { top: content()?.scrollTop ?? 0 }
-    history.replaceState(left, '')
+    const main = content()
+    // The state of an entry of the history: where it was left.
+    history.replaceState(main && readScrollPlace(main), '')
     history.pushState(null, '', url)
   }
   window.dispatchEvent(new Event(CHANGED))
 }
 
 /**
- * With each new path, begins at the top of the content, or where it was left if the browser goes back, and moves
- * the focus there: keys then scroll it, and Tab reaches its first control.
+ * With each new path, begins at the top of the content, and moves the focus there: keys then scroll it, and Tab
+ * reaches its first control. If the browser goes back, the content is where it was left.
  */
-export function useArrival(path: string): void {
+export function useArrival({ path, query }: Place): void {
   const last = useRef(path)
   useLayoutEffect(() => {
-    if (last.current === path) return
+    const isOther = last.current !== path
     last.current = path
-    content()?.focus({ preventScroll: true })
-    content()?.scrollTo(0, (history.state as Entry | null)?.top ?? 0)
-  }, [path])
+    const main = content()
+    const place = returnedTo()
+    if (isOther) main?.focus({ preventScroll: true })
+    if (main && place) return holdScrollPlace(main, place)
+    if (isOther) main?.scrollTo(0, 0)
+    return undefined
+  }, [path, query.toString()])
 }
 
 /** The current address; the component renders again when it changes. */
@@ -60,10 +62,14 @@ export function usePlace(): Place {
   const [place, setPlace] = useState(readPlace)
   useEffect(() => {
     const update = () => setPlace(readPlace())
-    window.addEventListener('popstate', update)
+    const goBack = () => {
+      setReturned((history.state as ScrollPlace | null) ?? undefined)
+      update()
+    }
+    window.addEventListener('popstate', goBack)
     window.addEventListener(CHANGED, update)
     return () => {
-      window.removeEventListener('popstate', update)
+      window.removeEventListener('popstate', goBack)
       window.removeEventListener(CHANGED, update)
     }
   }, [])

@@ -1,7 +1,9 @@
 import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
+import type { Query } from '../api/server.ts'
 import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
 import { type LiveExecutions, useLiveExecutions } from '../live/use-live-executions.ts'
+import { useRowsAgain } from '../live/use-rows-again.ts'
 import { changed, wholeOf } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -78,7 +80,13 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
         />
       )}
       <Loaded answer={answer} lines={12}>
-        {() => <List key={key} {...{ answer, query, isFiltered, isFirst: offset === 0 }} />}
+        {() => (
+          <List
+            key={key}
+            name={key}
+            {...{ answer, query, filter, isFiltered, isFirst: offset === 0 }}
+          />
+        )}
       </Loaded>
       {answer.skipped > 0 && (
         <p class="stale">
@@ -108,16 +116,20 @@ const totalOf = ({ total, total_exact = true }: ExecutionPage) =>
 const idOf = ({ execution_id }: ExecutionRow) => execution_id
 
 interface ListProps {
+  name: string
   answer: LiveExecutions
+  filter: Query
   query: URLSearchParams
   isFiltered: boolean
   isFirst: boolean
 }
 
-function List({ answer, query, isFiltered, isFirst }: ListProps) {
+function List({ name, answer, query, filter, isFiltered, isFirst }: ListProps) {
   // On later pages rows move when others arrive; on the first one new rows wait to be shown.
   const { update, refresh } = answer
-  const { rows, waiting, show } = useHeldRows(answer.rows, { holds: isFirst, idOf, update })
+  const options = { holds: isFirst, idOf, update, name }
+  const { rows, waiting, show, returned, take } = useHeldRows(answer.rows, options)
+  useRowsAgain(returned, filter, take)
   if (rows.length === 0) return <NoRows isFiltered={isFiltered} />
   const chosen = new Set(query.get('selected')?.split(',') ?? [])
   const choose = (ids: readonly string[], isChosen: boolean) => {

@@ -9,6 +9,7 @@ import { segmentsOf } from '../location/address.ts'
 import { type Place, useArrival, usePlace } from '../location/location.ts'
 import { ExecutionsScreen } from '../screens/executions.tsx'
 import { Empty, Loading } from '../ui/feedback.tsx'
+import { forgetRows } from '../ui/held-rows.ts'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 import { loadAgain } from './load-again.ts'
@@ -77,7 +78,7 @@ const screenOf = (first: string, rest: string[]) =>
 
 export function App() {
   const place = usePlace()
-  useArrival(place.path)
+  useArrival(place)
   const [first = '', ...rest] = segmentsOf(place.path)
   const name = screenOf(first, rest)
   const { data, error, refresh } = useMe()
@@ -122,6 +123,7 @@ const NoPage = ({ name }: { name: string }) => (
 /** Another caller may read other things than those that are kept. */
 function renew(refresh: () => void): void {
   forgetAnswers()
+  forgetRows()
   refresh()
 }
 

@@ -4,6 +4,7 @@ import { hasEnded } from '../format/states.ts'
 import { duration, millis } from '../format/time.ts'
 import { executionAddress, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
+import { returnedTo } from '../location/returned.ts'
 import { ExecutionLink } from './execution-link.tsx'
 import { Link } from './link.tsx'
 import { Since, SoFar } from './running-times.tsx'
@@ -57,6 +58,7 @@ export class ExecutionTable extends Component<TableProps> {
                 offset={first}
                 columns={HEADS.length + (selection ? 1 : 0)}
                 isPartial={isPartial}
+                isReturnedTo={part.some(({ execution_id: id }) => id === returnedTo()?.row?.id)}
                 hasChanged={hasChanged}
                 render={(row, index) => (
                   <Row
@@ -144,7 +146,7 @@ class Row extends Component<RowProps> {
     const { execution_id, workflow_namespace, workflow_name, state, worker_name } = row
     const to = executionAddress(execution_id)
     return (
-      <tr aria-rowindex={index} onClick={(event) => openRow(event, to)}>
+      <tr data-row={execution_id} aria-rowindex={index} onClick={(event) => openRow(event, to)}>
         {isChosen !== undefined && (
           <td class="check">
             <Check label={`Select ${execution_id}`} isChecked={isChosen} onChange={this.#choose} />

@@ -29,6 +29,8 @@ interface Props<T> {
   render: (row: T, index: number) => ComponentChildren
   /** False: drawn wherever it is. */
   isPartial: boolean
+  /** True if one of its rows was in view when the table was left: it has to be drawn to be scrolled to. */
+  isReturnedTo: boolean
 }
 
 /**
@@ -36,7 +38,7 @@ interface Props<T> {
  * makes the browser lay out those that are drawn. Far from the view there is one row of the same height.
  */
 export class TablePart<T> extends Component<Props<T>, { isNear: boolean }> {
-  override state = { isNear: this.props.offset < 2 * PART_ROWS }
+  override state = { isNear: this.props.isReturnedTo || this.props.offset < 2 * PART_ROWS }
   readonly #element = createRef<HTMLTableSectionElement>()
   #observer: IntersectionObserver | undefined
   #height: number | undefined
