@@ -2,8 +2,9 @@ import type { SearchRequest } from '@windlass/proto/windlass/executions/v1/histo
 import { newId } from '@windlass/runtime/ids'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
+import { matches } from '../src/store/search-filter.ts'
 import { cancel, event, run, submit, worker } from './executions-fixture.ts'
-import { ALL, searchSetup } from './history-fixture.ts'
+import { ALL, NO_FILTER, searchSetup } from './history-fixture.ts'
 import { ONE, SEARCH_CASES } from './search-cases.ts'
 import { PARENT, type Sample, SCHEDULE, seedSamples } from './search-samples.ts'
 
@@ -187,4 +188,21 @@ test('malformed tags, or too many: refused', async () => {
   const { client } = await searchSetup()
   for (const tags of WRONG_TAGS)
     await expect(run(client, { tags })).rejects.toMatchObject({ kind: 'invalid' })
+})
+
+test('a search by payload that PostgreSQL performs in parallel: answered', async () => {
+  const { db } = await searchSetup()
+  await seedSamples(db)
+  const payload = { output: false, path: ['order', 'id'], value: 'A-7' }
+  const [row] = await db.tx(async (tx) => {
+    for (const setting of [
+      'parallel_setup_cost',
+      'parallel_tuple_cost',
+      'min_parallel_table_scan_size',
+    ])
+      await tx.run(sql`select set_config(${setting}, '0', true)`)
+    return tx.rows<{ count: number }>(sql`
+      select count(*) as count from executions e where ${matches({ ...NO_FILTER, payload })}`)
+  })
+  expect(row?.count).toBe(15)
 })
