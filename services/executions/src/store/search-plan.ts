@@ -21,16 +21,15 @@ interface Request extends SearchFilter {
 }
 
 /**
- * Chooses the index. Ids, parents, schedules and tags select few rows of few workflows, so rows that the
- * caller may not read are skipped there. For a caller that may read only some workflows, all other searches
- * read the rows of these workflows.
+ * Chooses the index. Ids, parents, schedules and tags usually select few rows of few workflows, so rows that the
+ * caller may not read are skipped there, up to MAX_SKIPPED. For a caller that may read only some workflows, all
+ * other searches read the rows of these workflows.
  */
 export async function candidatesOf(db: Queries, request: Request): Promise<Candidates> {
   if (request.by_finish) return ofFinished(db, request)
-  const selective = selectiveCondition(request)
-  if (selective) return one(request, sql`${selective} and ${isVisible(request.visible)}`)
-  const [tag] = Object.entries(request.tags)
-  if (tag) return ofTag(request, tag)
+  const selection = await selectionOf(db, request)
+  if (selection && (request.visible.kind === 'all' || (await selectsFew(db, selection))))
+    return selection.candidates
   if (request.visible.kind === 'all') {
     if (request.worker_name)
       return settledAndLive(request, sql`e.worker_name = ${request.worker_name}`)
@@ -38,6 +37,33 @@ export async function candidatesOf(db: Queries, request: Request): Promise<Candi
       return settledAndLive(request, sql`e.created_by = ${request.created_by}`)
   }
   return ofWorkflowsOrStates(db, request)
+}
+
+/** Rows that an index selects by their id, parent, schedule or tag. */
+interface Selection {
+  /** With those that the caller may not read. */
+  rows: Sql
+  candidates: Candidates
+}
+
+async function selectionOf(db: Queries, request: Request): Promise<Selection | undefined> {
+  const condition = selectiveCondition(request)
+  if (condition)
+    return {
+      rows: sql`executions e where ${condition} ${createdWithin(request)}`,
+      candidates: one(request, sql`${condition} and ${isVisible(request.visible)}`),
+    }
+  const tag = await rarestTag(db, request)
+  return tag && { rows: taggedRows(request, tag), candidates: ofTag(request, tag) }
+}
+
+/** Rows that the caller may not read and that a search skips at most. */
+const MAX_SKIPPED = 20_000
+
+async function selectsFew(db: Queries, { rows }: Selection): Promise<boolean> {
+  const found = await db.maybe<{ count: number }>(sql`
+    select count(*) as count from (select from ${rows} limit ${MAX_SKIPPED + 1}) as sample`)
+  return (found?.count ?? 0) <= MAX_SKIPPED
 }
 
 function selectiveCondition({ id_prefix, parent_id, schedule_id }: SearchFilter): Sql | undefined {
@@ -56,14 +82,39 @@ const one = (filter: SearchFilter, condition: Sql): Candidates => ({
      where ${condition} ${createdWithin(filter)} ${tail}`,
 })
 
+type Tag = [key: string, value: string]
+
+/** Executions of a tag up to which tags are compared. */
+const MAX_COMPARED = 10_000
+
+/** The tag that fewest executions have. */
+async function rarestTag(db: Queries, filter: Request): Promise<Tag | undefined> {
+  const tags = Object.entries(filter.tags)
+  if (tags.length < 2) return tags[0]
+  const counts = tags.map(
+    (tag, i) => sql`
+      select ${i}::int as i, count(*) as count
+        from (select from ${taggedRows(filter, tag)} limit ${MAX_COMPARED}) as sample`,
+  )
+  const rarest = await db.maybe<{ i: number }>(sql`
+    select i from (${counts.reduce((all, count) => sql`${all} union all ${count}`)}) as counted
+     order by count, i limit 1`)
+  return tags[rarest?.i ?? 0]
+}
+
+const TAGGED = sql`t.created_at`
+
+const taggedRows = (filter: SearchFilter, [key, value]: Tag): Sql => sql`
+  execution_tags t where t.key = ${key} and t.value = ${value} ${createdWithin(filter, TAGGED)}`
+
 /** The indexes by tag are in a table of their own, without the names of workflows. */
-const ofTag = (filter: Request, [key, value]: [string, string]): Candidates => ({
-  key: sql`t.created_at`,
+const ofTag = (filter: Request, [key, value]: Tag): Candidates => ({
+  key: TAGGED,
   ranges: 1,
   from: (columns, tail) => sql`
     select 0 as range, ${columns} from execution_tags t join executions e using (execution_id)
      where t.key = ${key} and t.value = ${value} and ${isVisible(filter.visible)}
-       ${createdWithin(filter)} ${tail}`,
+       ${createdWithin(filter, TAGGED)} ${tail}`,
 })
 
 const settledAndLive = (filter: SearchFilter, condition: Sql): Candidates => ({
