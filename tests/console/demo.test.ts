@@ -24,6 +24,9 @@ test.skipIf(!isWanted)(
     const tasks = panel.getByRole('list', { name: 'Tasks' }).getByRole('listitem')
 
     await one.visit('', 'Home')
+    const bar = page.getByRole('region', { name: 'Access' })
+    expect(await bar.textContent()).toContain('everyone who reaches this address may do everything')
+    expect(await bar.locator('code').textContent()).toBe('npm start -- --auth')
     await panel.getByRole('button', { name: 'Start ten tasks' }).click()
     // The address is the state: the run is found again after a reload.
     await page.waitForURL(/\?demo=[0-9a-f]{32}$/)

@@ -184,6 +184,23 @@ describe.skipIf(obstacle)(`changes of lists${obstacle ? `: ${obstacle}` : ''}`, 
     await page.getByRole('main').getByText('Cancelled').first().waitFor()
   })
 
+  test('an open execution whose tab is hidden: no stream of its own until the tab is visible again', async () => {
+    const id = await start()
+    const { page, visit } = await open()
+    const own = `GET /executions/${id}/events`
+    await visit(`executions/${id}`, 'wait')
+    await expect.poll(() => requests(own), SLOW).toBe(1)
+    const ended = page.getByRole('main').getByText('Cancelled', { exact: true })
+    await setHidden(page, true)
+    await cancel(id)
+    await page.waitForTimeout(QUIET_MS)
+    expect(await ended.count()).toBe(0)
+    expect(requests(own)).toBe(1)
+    await setHidden(page, false)
+    await ended.first().waitFor()
+    expect(requests(own)).toBe(2)
+  })
+
   test('rows of an open execution that repeat its state: not read again; one with another state: read once', async () => {
     const id = await start()
     const { page, visit } = await open()
@@ -210,6 +227,12 @@ describe.skipIf(obstacle)(`changes of lists${obstacle ? `: ${obstacle}` : ''}`, 
     await expect.poll(() => requests(detail) - before).toBe(1)
   })
 })
+
+/** Lets the page believe that its tab is hidden, which a browser without windows never does. */
+const setHidden = (page: Page, isHidden: boolean) =>
+  page.evaluate(`
+    Object.defineProperty(document, 'hidden', { configurable: true, get: () => ${isHidden} })
+    document.dispatchEvent(new Event('visibilitychange'))`)
 
 /** Breaks the first stream off. */
 function faultOwn(own: string): void {

@@ -53,3 +53,60 @@ test('a server that takes half a second: no more than a twentieth of the time is
   const begun = await requestsOf(60, 500)
   expect(begun.length).toBeLessThan(8)
 })
+
+/** A page that can be hidden, as its requests see it. */
+function hideablePage() {
+  const page = Object.assign(new EventTarget(), { hidden: false })
+  vi.stubGlobal('document', page)
+  return (isHidden: boolean) => {
+    page.hidden = isHidden
+    page.dispatchEvent(new Event('visibilitychange'))
+  }
+}
+
+test.each([
+  ['an interval', () => GAP_MS, () => {}],
+  ['a change', () => undefined, (poll: Poll) => poll.soon(GAP_MS)],
+])(
+  'a page that is hidden while a request is planned for %s: sent when it is visible again',
+  async (_, every, plan) => {
+    const setHidden = hideablePage()
+    let sent = 0
+    const poll = new Poll(
+      async () => void sent++,
+      () => {},
+      every,
+    )
+    await vi.advanceTimersByTimeAsync(0)
+    plan(poll)
+    setHidden(true)
+    await vi.advanceTimersByTimeAsync(10 * GAP_MS)
+    expect(sent).toBe(1)
+    setHidden(false)
+    await vi.advanceTimersByTimeAsync(0)
+    expect(sent).toBe(2)
+    poll.stop()
+  },
+)
+
+test('a page that is hidden after a request failed: it is repeated when the page is visible again', async () => {
+  const setHidden = hideablePage()
+  let sent = 0
+  const load = async () => {
+    sent++
+    throw new Error('no connection')
+  }
+  const poll = new Poll(
+    load,
+    () => {},
+    () => undefined,
+  )
+  await vi.advanceTimersByTimeAsync(0)
+  setHidden(true)
+  await vi.advanceTimersByTimeAsync(600_000)
+  expect(sent).toBe(1)
+  setHidden(false)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(sent).toBe(2)
+  poll.stop()
+})

@@ -52,13 +52,15 @@ export class Poll {
     this.#fail = fail
     this.#every = every
     this.#afterFailureMs = afterFailureMs
-    document.addEventListener('visibilitychange', this.#onVisible)
+    document.addEventListener('visibilitychange', this.#onVisibility)
     this.now()
   }
 
-  readonly #onVisible = () => {
+  readonly #onVisibility = () => {
     const isBehind = this.#dueAt !== undefined || this.#every() !== undefined
-    if (!document.hidden && isBehind) this.now()
+    if (document.hidden) clearTimeout(this.#timer)
+    else if (isBehind) this.now()
+    else this.plan()
   }
 
   now(): void {
@@ -140,7 +142,7 @@ export class Poll {
   }
 
   stop(): void {
-    document.removeEventListener('visibilitychange', this.#onVisible)
+    document.removeEventListener('visibilitychange', this.#onVisibility)
     clearTimeout(this.#timer)
     this.#stopped.abort()
   }
