@@ -1,4 +1,4 @@
-// Cost of a refusal: for every operation of docs/openapi.json and four callers, the CPU time of the
+// Cost of a refusal: for every declared route of the gateway and four callers, the CPU time of the
 // gateway's event loop and of its whole process for a request with the largest body. Exits with 1 if a
 // refusal takes more than 50 ms of the event loop.
 //   npm run bench -- refusals         (REPEAT=3 requests of each kind)
@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { routes } from '../../services/gateway/src/routes/index.ts'
 import { adminKey, environmentOf } from '../lib/admin.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
@@ -34,10 +35,8 @@ Object.assign(process.env, {
   SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: randomBytes(32).toString('hex'),
 })
 
-const { paths } = JSON.parse(readFileSync('docs/openapi.json', 'utf8'))
-const operations = Object.entries(paths).flatMap(([path, methods]) =>
-  Object.keys(methods).map((method) => ({ method: method.toUpperCase(), path })),
-)
+/** All of them, pages of the console included: a route cannot be served without its declaration. */
+const operations = routes.map(({ method, path }) => ({ method: method.toUpperCase(), path }))
 
 const rows = await withSystem({ workers: 0 }, async ({ url, pids }) => {
   const root = await adminKey(environmentOf(pids.identity))
