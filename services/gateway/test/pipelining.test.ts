@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { startGateway } from './gateway-fixture.ts'
 import { openClient, openServer, received, startServer } from './raw-clients.ts'
 import { keyOf, keysOfAnnAndBob } from './service-account.ts'
@@ -21,6 +21,23 @@ test('requests that are sent before the answers are read: begun one after the ot
   const text = await received(openClient(port, requests.join('') + last))
   expect(text.match(/<[^>]+>/g)).toEqual([...range(20).map((i) => `</${i}>`), '</last>'])
   expect(most).toBe(1)
+})
+
+test('requests that wait on a connection: other work of the process is done between them', async () => {
+  let turn = 0
+  let next = setImmediate(function count() {
+    turn++
+    next = setImmediate(count)
+  })
+  onTestFinished(() => clearImmediate(next))
+  const turns: number[] = []
+  const port = await startServer({}, (req, res) => {
+    turns.push(turn)
+    res.end(`<${req.url}>`)
+  })
+  const last = get('/last', 'Connection: close\r\n')
+  await received(openClient(port, get('/').repeat(10) + last))
+  expect(new Set(turns).size).toBe(11)
 })
 
 test('a client that reads no answer: at most one is made that its connection does not take', async () => {

@@ -212,7 +212,7 @@ export class Connections {
    */
   #refuseNext(socket: Socket, status: number): void {
     const res = this.#turns.responses.get(socket)
-    if (!res?.req.complete) return void this.#refuse(socket, status)
+    if (!res?.req.complete || res.closed) return void this.#refuse(socket, status)
     this.#refused.add(socket)
     this.#turns.forget(socket)
     res.shouldKeepAlive = false

@@ -55,13 +55,19 @@ export class RequestTurns {
     begin()
   }
 
+  /** Other connections come between two requests, so that many answers that are made at once do not delay them. */
   #next(socket: Socket): void {
+    if (this.hasNext(socket)) return void setImmediate(() => this.#beginNext(socket))
     this.#responses.delete(socket)
-    if (!socket.writable) return void this.forget(socket)
-    const waiting = this.#waiting.get(socket)
-    const next = waiting?.shift()
-    if (waiting?.length === 0) this.forget(socket)
-    if (next) this.#begin(socket, next)
-    else this.#onIdle(socket)
+    if (socket.writable) this.#onIdle(socket)
+  }
+
+  #beginNext(socket: Socket): void {
+    const waiting = this.#waiting.get(socket) ?? []
+    const next = socket.writable ? waiting.shift() : undefined
+    if (!next || waiting.length === 0) this.forget(socket)
+    if (next) return void this.#begin(socket, next)
+    this.#responses.delete(socket)
+    if (socket.writable) this.#onIdle(socket)
   }
 }
