@@ -54,6 +54,19 @@ test('a stop with open event streams: they end one after another', async () => {
   expect(Math.max(...ended) - Math.min(...ended)).toBeGreaterThan(200)
 })
 
+test('a stop with an event stream: idle connections close first, so that its reader goes elsewhere', async () => {
+  const { url, json, call, executions, stop } = await startGateway()
+  await json('POST', '/workflows/default/hello/run/async', 1)
+  const stream = await call('GET', `/executions/${executions.last}/events`)
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  onTestFinished(() => agent.destroy())
+  expect(await send(url, agent)).toBe('keep-alive')
+  const stopped = stop()
+  await stream.text()
+  expect(await send(url, agent)).toBe('ECONNREFUSED')
+  await stopped
+})
+
 test('a request that arrives on an idle connection during a stop: answered, then closed', async () => {
   const { url, stop } = await startGateway()
   const socket = connect(Number(new URL(url).port), '127.0.0.1')

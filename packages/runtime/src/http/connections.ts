@@ -57,6 +57,8 @@ export interface StopOptions {
   drainMs: number
   /** Called once no new connection is accepted. */
   onDrain?: () => void
+  /** Called when idle connections have been closed: a client whose stream ends then reconnects to another replica. */
+  onIdleClosed?: () => void
 }
 
 /**
@@ -113,7 +115,7 @@ export class Connections {
       )
   }
 
-  async stop({ drainMs, onDrain }: StopOptions): Promise<void> {
+  async stop({ drainMs, onDrain, onIdleClosed }: StopOptions): Promise<void> {
     const { promise, resolve } = withResolver()
     // Closing the listener resets connections that it has not accepted yet.
     await nextTurn()
@@ -126,6 +128,7 @@ export class Connections {
     let closeIdle: NodeJS.Timeout | undefined
     const graceTimer = setTimeout(() => {
       this.#closeIdle()
+      onIdleClosed?.()
       closeIdle = setInterval(() => this.#closeIdle(), IDLE_CHECK_INTERVAL_MS)
     }, GRACE_MS)
     await promise

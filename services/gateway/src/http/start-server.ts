@@ -113,14 +113,17 @@ export async function startServer<Deps>(
 async function stop(http: HttpServer, { openRequests }: ServerContext): Promise<void> {
   let abortTimer: NodeJS.Timeout | undefined
   const end = (ctx: RequestContext) => (ctx.endOnStop ? ctx.endOnStop() : ctx.abort(STOPPING))
+  let streams = new Set<RequestContext>()
   await http.stop({
     drainMs: DRAIN_TIMEOUT_MS,
     onDrain() {
-      const streams = new Set([...openRequests].filter(({ res }) => res.headersSent))
-      void endInTurn([...streams], end, MAX_SPREAD_MS)
       abortTimer = setTimeout(() => {
         for (const ctx of openRequests) if (!streams.has(ctx)) ctx.abort(STOPPING)
       }, WAITING_TIMEOUT_MS)
+    },
+    onIdleClosed() {
+      streams = new Set([...openRequests].filter(({ res }) => res.headersSent))
+      void endInTurn([...streams], end, MAX_SPREAD_MS)
     },
   })
   clearTimeout(abortTimer)
