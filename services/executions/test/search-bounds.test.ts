@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { candidatesOf } from '../src/store/search-plan.ts'
 import { run } from './executions-fixture.ts'
 import { NO_FILTER, searchSetup } from './history-fixture.ts'
-import { planOf } from './query-plan.ts'
+import { type PlanNode, planOf } from './query-plan.ts'
 import { ONE } from './search-cases.ts'
 
 /** Above the number of rows that a search skips for a caller that may not read them. */
@@ -37,15 +37,18 @@ async function rowsRead(db: Db, filter: Partial<SearchRequest>): Promise<number>
   const visible = filter.visible?.all === false ? { kind: 'only' as const, ...filter.visible } : ALL
   const { from } = await candidatesOf(db, { ...NO_FILTER, ...filter, visible })
   const tail = sql`order by e.created_at desc limit 1000`
-  const nodes = await planOf(db, from(sql`e.execution_id`, tail))
-  return nodes
+  return countRows(await planOf(db, from(sql`e.execution_id`, tail)))
+}
+
+/** Rows that the scans of a plan have read. */
+const countRows = (nodes: PlanNode[]): number =>
+  nodes
     .filter((node) => / Scan$/.test(node['Node Type']))
     .reduce(
       (sum, node) =>
         sum + node['Actual Loops'] * (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)),
       0,
     )
-}
 
 const ALL = { kind: 'all' as const }
 
@@ -93,6 +96,18 @@ test('a frequent tag and a time: only the executions of that time are read', asy
   const filter = { tags: { env: 'prod' }, created_before: new Date('2026-01-01T00:00:11Z') }
   expect((await search(filter)).total).toBeGreaterThan(0)
   expect(await rowsRead(db, filter)).toBeLessThan(200)
+})
+
+test('a place within the executions of a frequent tag: those before it are not read', async () => {
+  const { db } = await searchSetup()
+  await insert(db, 'one', MANY)
+  await db.run(sql`vacuum analyze executions`)
+  await db.run(sql`vacuum analyze execution_tags`)
+  const request = { ...NO_FILTER, visible: ALL, tags: { env: 'prod' } }
+  const { from, key, id } = await candidatesOf(db, request)
+  const place = sql`(timestamptz '2026-01-01T00:01:00Z', ${'f'.repeat(32)}::uuid)`
+  const tail = sql`and (${key}, ${id}) < ${place} order by ${key} desc, ${id} desc limit 1000`
+  expect(countRows(await planOf(db, from(sql`e.execution_id`, tail)))).toBeLessThan(1_000)
 })
 
 test('values that a document has with and without escape sequences: found in all of them', async () => {

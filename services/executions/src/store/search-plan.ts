@@ -9,8 +9,11 @@ import { isVisible } from './totals.ts'
 export interface Candidates {
   /** Selects from `range`, with these columns of each row `e`; the tail orders and limits each range. */
   from(columns: Sql, tail: Sql): Sql
-  /** Column that orders the answer. */
+  /** Column that orders the answer, and the id that orders equal times: of one table, as an index has them. */
   key: Sql
+  id: Sql
+  /** The filters that candidates may not match; by default all. */
+  rest?: SearchFilter
   /** Number of ranges. */
   ranges: number
 }
@@ -73,9 +76,11 @@ function selectiveCondition({ id_prefix, parent_id, schedule_id }: SearchFilter)
 }
 
 const CREATED = sql`e.created_at`
+const ID = sql`e.execution_id`
 
 const one = (filter: SearchFilter, condition: Sql): Candidates => ({
   key: CREATED,
+  id: ID,
   ranges: 1,
   from: (columns, tail) => sql`
     select 0 as range, ${columns} from executions e
@@ -107,9 +112,14 @@ const TAGGED = sql`t.created_at`
 const taggedRows = (filter: SearchFilter, [key, value]: Tag): Sql => sql`
   execution_tags t where t.key = ${key} and t.value = ${value} ${createdWithin(filter, TAGGED)}`
 
+const without = (tags: Request['tags'], key: string): Request['tags'] =>
+  Object.fromEntries(Object.entries(tags).filter(([name]) => name !== key))
+
 /** The indexes by tag are in a table of their own, without the names of workflows. */
 const ofTag = (filter: Request, [key, value]: Tag): Candidates => ({
   key: TAGGED,
+  id: sql`t.execution_id`,
+  rest: { ...filter, tags: without(filter.tags, key) },
   ranges: 1,
   from: (columns, tail) => sql`
     select 0 as range, ${columns} from execution_tags t join executions e using (execution_id)
@@ -119,6 +129,7 @@ const ofTag = (filter: Request, [key, value]: Tag): Candidates => ({
 
 const settledAndLive = (filter: SearchFilter, condition: Sql): Candidates => ({
   key: CREATED,
+  id: ID,
   ranges: 2,
   from: (columns, tail) => sql`
     (select 0 as range, ${columns} from executions e
@@ -169,6 +180,7 @@ const readTotals = (db: Queries, visible: Visibility) =>
 
 const ofWorkflows = (request: Request, workflows: readonly KnownWorkflow[]): Candidates => ({
   key: request.by_finish ? sql`e.finished_at` : CREATED,
+  id: ID,
   ranges: Math.max(workflows.length, 1),
   from: (columns, tail) => sql`
     select range, found.* from unnest(${workflows.map((row) => row.workflow_namespace)}::text[],
@@ -248,6 +260,7 @@ function ofStates(filter: SearchFilter, states: readonly string[]): Candidates {
       where ${condition} ${createdWithin(filter)} ${tail})`
   return {
     key: CREATED,
+    id: ID,
     ranges: Math.max(terminal.length + (live.length > 0 ? 1 : 0), 1),
     from: (columns, tail) =>
       live.length === 0

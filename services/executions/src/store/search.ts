@@ -103,10 +103,10 @@ export async function countMatches(
   db: Db,
   request: Search,
 ): Promise<{ count: number; isExact: boolean }> {
-  const { from } = await candidatesOf(db, request)
+  const { from, rest = request } = await candidatesOf(db, request)
   const row = await db.maybe<{ read: number; hits: number }>(sql`
     select count(*)::bigint as read, count(*) filter (where hit) as hits
-      from (select hit from (${from(sql`(${matches(request)}) as hit`, sql``)}) as candidate
+      from (select hit from (${from(sql`(${matches(rest)}) as hit`, sql``)}) as candidate
              limit ${MAX_CANDIDATES}) as candidates`)
   const { read = 0, hits = 0 } = row ?? {}
   return { count: Math.min(hits, MAX_COUNT), isExact: read < MAX_CANDIDATES }
@@ -137,13 +137,14 @@ async function read(db: Db, request: Search, candidates: Candidates, most: numbe
   return { rows: page, next: last ?? frontier, cut: !last && frontier !== undefined }
 }
 
-function statement(request: Search, { from, key }: Candidates, perRange: number): Sql {
+function statement(request: Search, candidates: Candidates, perRange: number): Sql {
+  const { from, key, id, rest = request } = candidates
   const { ascending, limit, offset } = request
   const order = ascending ? sql`asc` : sql`desc`
   const reverse = ascending ? sql`desc` : sql`asc`
   const isBefore = ascending ? sql`<=` : sql`>=`
-  const columns = sql`e.execution_id, ${key} as key, (${matches(request)}) as hit`
-  const tail = sql`${isAfter(request, key)} order by ${key} ${order}, e.execution_id ${order} limit ${perRange}`
+  const columns = sql`e.execution_id, ${key} as key, (${matches(rest)}) as hit`
+  const tail = sql`${isAfter(request, key, id)} order by ${key} ${order}, ${id} ${order} limit ${perRange}`
   return sql`
     with candidates as materialized (${from(columns, tail)}),
     unread as (select range from candidates group by range having count(*) >= ${perRange}),
@@ -168,9 +169,9 @@ function statement(request: Search, { from, key }: Candidates, perRange: number)
 
 const microsOf = (time: Sql) => sql`(extract(epoch from ${time}) * 1000000)::bigint`
 
-function isAfter({ after, ascending }: Search, key: Sql): Sql {
+function isAfter({ after, ascending }: Search, key: Sql, id: Sql): Sql {
   if (!after) return sql``
   const comparison = ascending ? sql`>` : sql`<`
   const time = sql`timestamptz 'epoch' + ${after.micros}::bigint * interval '1 microsecond'`
-  return sql`and (${key}, e.execution_id) ${comparison} (${time}, ${after.execution_id}::uuid)`
+  return sql`and (${key}, ${id}) ${comparison} (${time}, ${after.execution_id}::uuid)`
 }
