@@ -12,7 +12,7 @@ interface LaterRequest {
 /**
  * Lets the requests of a connection begin one after the other (pipelining). Node hands over all that it has read, so a
  * client that sends many and reads no answer would have all of them handled at once, with all answers in memory.
- * Before Node 24, a response whose connection closes before its turn never emits `close`, so what was taken for it
+ * In Node 20, a response whose connection closes before its turn never emits `close`, so what was taken for it
  * would not be released either.
  */
 export class RequestTurns {
@@ -55,7 +55,7 @@ export class RequestTurns {
     begin()
   }
 
-  /** Other connections come between two requests, so that many answers that are made at once do not delay them. */
+  /** Lets other connections be served between two requests: answers that are made at once would delay them. */
   #next(socket: Socket): void {
     if (this.hasNext(socket)) return void setImmediate(() => this.#beginNext(socket))
     this.#responses.delete(socket)
