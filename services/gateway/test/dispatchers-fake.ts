@@ -60,7 +60,7 @@ export async function withStream() {
   await expect.poll(() => all.flatMap(({ streams }) => streams).length).toBe(1)
   const [holder, other] = all[0]?.streams.length ? all : [...all].reverse()
   if (!holder || !other) return expect.unreachable()
-  /** What was received, without the marks of a machine that is busy. */
+  /** The received text without the marks of a machine that is busy. */
   const unmarked = () => text.replaceAll(/: (?:delayed|on time)\n\n/g, '')
   return { gateway, holder, other, ended, received: () => text, unmarked }
 }
