@@ -20,7 +20,8 @@ const COLOURS = [
 
 /**
  * Returns an SVG document. A panel is `{ title, x, series: [{ name, values }] }`: `x` has the name and the
- * values of the horizontal axis, each series one value for each of them. Both axes begin at 0.
+ * values of the horizontal axis, each series one value for each of them, undefined or NaN where there is none. Both axes
+ * begin at 0.
  */
 export function plotSvg(panels) {
   const height = panels.length * PANEL_HEIGHT
@@ -39,7 +40,7 @@ function drawn({ title, x, series }) {
   const plotWidth = WIDTH - MARGIN.left - MARGIN.right
   const xs = scaleOf(x.values, plotWidth)
   const ys = scaleOf(
-    series.flatMap(({ values }) => values),
+    series.flatMap(({ values }) => values.filter(Number.isFinite)),
     PLOT_HEIGHT,
   )
   const px = (value) => round(MARGIN.left + xs.at(value))
@@ -52,10 +53,15 @@ function drawn({ title, x, series }) {
   const vertical = xs.ticks.map((tick) =>
     text(px(tick), MARGIN.top + PLOT_HEIGHT + 16, tick, { anchor: 'middle' }),
   )
-  const labels = spread(series.map(({ values }) => py(values.at(-1))))
+  const labels = spread(series.map(({ values }) => py(values.findLast(Number.isFinite) ?? 0)))
   const lines = series.map(({ name, values }, i) => {
     const colour = COLOURS[i % COLOURS.length]
-    const path = values.map((value, k) => `${px(x.values[k])} ${py(value)}`).join('L')
+    const path = values
+      .map((value, k) => (Number.isFinite(value) ? `${px(x.values[k])} ${py(value)}` : ''))
+      .join('L')
+      // A line for each stretch without a gap.
+      .replaceAll(/L{2,}/g, 'M')
+      .replaceAll(/^[LM]+|[LM]+$/g, '')
     return (
       `<path d="M${path}" fill="none" stroke="${colour}" stroke-width="1.6"/>` +
       text(WIDTH - MARGIN.right + 8, labels[i] + 4, name, { fill: colour })
@@ -68,7 +74,7 @@ function drawn({ title, x, series }) {
 
 /** Maps 0 to the rounded maximum to the length. */
 function scaleOf(values, length) {
-  const most = Math.max(...values, Number.MIN_VALUE)
+  const most = Math.max(...values, 0) || 1
   const magnitude = 10 ** Math.floor(Math.log10(most / TICKS))
   const step = [1, 2, 5, 10].map((n) => n * magnitude).find((one) => one * TICKS >= most)
   const count = Math.ceil(most / step)
