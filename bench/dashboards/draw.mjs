@@ -4,7 +4,7 @@ const MEBIBYTE = 2 ** 20
 const MINUTE_S = 60
 /** More series than this are not distinguishable. */
 const MAX_SERIES = 8
-const MAX_NAME = 26
+const MAX_NAME = 22
 
 /** Units of Grafana: what stands behind the title, and the factor of the values. */
 const UNITS = {

@@ -89,7 +89,7 @@ async function load(client) {
   await runs(2 * RATE)
   for (const { text } of queued) {
     const { execution_id } = JSON.parse(text)
-    await client.request('POST', `/executions/${execution_id}/cancel`)
+    await client.request('GET', `/workflows/default/unmatchable/cancel/${execution_id}`)
   }
   await runs(RATE)
   await others
