@@ -77,6 +77,16 @@ export function ActForm({ chosen, isBusy, example, children }: Props) {
             onChange={(version) => type({ version })}
           />
         )}
+        {repeats(action) && (
+          <details class="other-input">
+            <summary>With another input for all of them</summary>
+            <JsonInput
+              text={typed.input}
+              problem={undefined}
+              onChange={(input) => type({ input })}
+            />
+          </details>
+        )}
         {children}
       </div>
       {action === 'fork' && (
@@ -84,12 +94,6 @@ export function ActForm({ chosen, isBusy, example, children }: Props) {
           A fork is a new execution that begins with the log of another one up to this entry. Calls
           whose outcome is there do not run again. Each log is used up to the same entry.
         </p>
-      )}
-      {repeats(action) && (
-        <details class="card">
-          <summary>With another input for all of them</summary>
-          <JsonInput text={typed.input} problem={undefined} onChange={(input) => type({ input })} />
-        </details>
       )}
       <FailureText text={problem} />
     </>
