@@ -190,7 +190,7 @@ test('next and forecast: the ticks, clock changes and clashes of the scheduler',
 
 const FORECAST = { schedules: [], looked_at: 0, active: 0, complete_until: undefined }
 
-test('a schedule has its revision as ETag and member; rows of a list have none', async () => {
+test('one schedule: its revision is a member and the ETag; rows of a list have none', async () => {
   const schedule = { ...SCHEDULE, revision: 'r1' }
   const made = await startGateway({
     scheduler: {

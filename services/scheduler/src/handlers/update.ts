@@ -111,7 +111,7 @@ function isMadeBefore(
   throw preconditionFailed('schedule', precondition)
 }
 
-/** As `updateSchedule`, unless the schedule does not meet the precondition of the request. */
+/** Changes a schedule that meets the precondition of the request. */
 export async function updateScheduleIf(
   deps: SchedulerDeps,
   { update, precondition }: UpdateIfRequest,
