@@ -1,7 +1,11 @@
 const KEY = 'windlass-single-keys'
 
+/** The choice, where the browser forbids storage: it lasts until the page is left. */
+let unkept: boolean | undefined
+
 /** True unless keys without Ctrl were turned off, which some speech input needs. */
 export function hasSingleKeys(): boolean {
+  if (unkept !== undefined) return unkept
   try {
     return localStorage.getItem(KEY) !== 'off'
   } catch {
@@ -13,7 +17,8 @@ export function hasSingleKeys(): boolean {
 export function keepSingleKeys(isOn: boolean): void {
   try {
     localStorage.setItem(KEY, isOn ? 'on' : 'off')
+    unkept = undefined
   } catch {
-    // The keys stay on.
+    unkept = isOn
   }
 }

@@ -5,8 +5,12 @@ export type Theme = (typeof THEMES)[number]
 /** Sent to the window when another theme was chosen. */
 export const THEME_CHANGED = 'console:theme'
 
-/** The kept choice; `system` where the browser forbids storage. */
+/** The choice, where the browser forbids storage: it lasts until the page is left. */
+let unkept: Theme | undefined
+
+/** The last choice; `system` without one. */
 export function keptTheme(): Theme {
+  if (unkept !== undefined) return unkept
   try {
     return THEMES.find((theme) => theme === localStorage.getItem(KEY)) ?? 'system'
   } catch {
@@ -18,8 +22,9 @@ export function keptTheme(): Theme {
 export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme)
+    unkept = undefined
   } catch {
-    // It lasts until the page is left.
+    unkept = theme
   }
   showTheme(theme)
   window.dispatchEvent(new CustomEvent(THEME_CHANGED, { detail: theme }))
