@@ -7,6 +7,24 @@ interface AxeResult {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
 }
 
+/** Collects errors, rejections that nothing handles, reports of the policy, and requests to other hosts. */
+function watch(page: Page, problems: string[], origins: ReadonlySet<string>): void {
+  page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
+  page.on('console', (message) => {
+    // Chromium reports each answer that is no success as an error; tests check those themselves.
+    const isAnswer = message.text().startsWith('Failed to load resource')
+    if (message.type() === 'error' && !isAnswer) problems.push(`console: ${message.text()}`)
+  })
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!origins.has(new URL(url).origin)) problems.push(`request to another host: ${url}`)
+  })
+  page.on('response', (response) => {
+    // 503 is what a busy machine answers; the console tries again.
+    if (response.status() === 500) problems.push(`${response.status()} ${response.url()}`)
+  })
+}
+
 /** A page whose faults are collected: `problems` has to be empty at the end of a test. */
 export class WatchedPage {
   readonly page: Page
@@ -26,24 +44,11 @@ export class WatchedPage {
     options: BrowserContextOptions = {},
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ baseURL, ...options })
-    const page = await context.newPage()
     const problems: string[] = []
     const origins = new Set([new URL(options.baseURL ?? baseURL).origin])
-    page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
-    page.on('console', (message) => {
-      // Chromium reports each answer that is no success as an error; tests check those themselves.
-      const isAnswer = message.text().startsWith('Failed to load resource')
-      if (message.type() === 'error' && !isAnswer) problems.push(`console: ${message.text()}`)
-    })
-    page.on('request', (request) => {
-      const url = request.url()
-      if (!origins.has(new URL(url).origin)) problems.push(`request to another host: ${url}`)
-    })
-    page.on('response', (response) => {
-      // 503 is what a busy machine answers; the console tries again.
-      if (response.status() === 500) problems.push(`${response.status()} ${response.url()}`)
-    })
-    return new WatchedPage(page, problems, origins)
+    // Further tabs of the context are watched too.
+    context.on('page', (page) => watch(page, problems, origins))
+    return new WatchedPage(await context.newPage(), problems, origins)
   }
 
   /** Allows requests to another server, such as an issuer. */
@@ -77,7 +82,8 @@ export class WatchedPage {
   findings = async (): Promise<string[]> => {
     await this.page.evaluate(axe.source)
     const { violations } = await this.page.evaluate<AxeResult>(
-      'axe.run(document, { resultTypes: ["violations"] })',
+      // Only the size of targets is no default: it was added by WCAG 2.2.
+      'axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } } })',
     )
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),

@@ -53,7 +53,7 @@ function Entries({ id, events, refusal }: EntriesProps) {
   if (events.length === 0) return <Empty title="The log is empty" />
   return (
     <div class="table-frame">
-      <table class="rows events">
+      <table class="rows events" aria-label="Entries of the log">
         <thead>
           <tr>
             <th scope="col" class="right">

@@ -21,10 +21,15 @@ const EVERY_MS = 5_000
 /** The timeline of a long log is a megabyte: it is not read for each of its events. */
 const GAP_MS = 1_000
 const TICKS = [0, 0.25, 0.5, 0.75, 1]
-const LANE_HEIGHT = 28
+/** Heights in rem, of which one has 13 pixels unless the browser says otherwise. */
+const LANE_HEIGHT = 28 / 13
 /** Where the bars of a call are below its name (screens.css). */
-const NARROW_LANE_HEIGHT = 48
-const NARROW = '(max-width: 600px)'
+const NARROW_LANE_HEIGHT = 48 / 13
+const NARROW = '(max-width: 37.5em)'
+
+/** The size of the text may be set in the browser. */
+const pixelsOf = (rem: number): number =>
+  Math.round(rem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize))
 
 interface Props extends Span {
   id: string
@@ -96,7 +101,7 @@ function Calls({ id, state, view, query, span }: CallsProps) {
       {shown.length === 0 && <Empty title="No call in this part of the time" />}
       <VirtualList
         items={shown}
-        height={isNarrow ? NARROW_LANE_HEIGHT : LANE_HEIGHT}
+        height={pixelsOf(isNarrow ? NARROW_LANE_HEIGHT : LANE_HEIGHT)}
         label="Calls of tasks in the order in which they began"
         keyOf={({ seq }) => String(seq)}
         render={(call) => <Lane call={call} base={span.from} now={span.to} from={from} to={to} />}

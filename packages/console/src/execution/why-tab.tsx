@@ -93,7 +93,7 @@ function Explained({ why }: { why: Explanation }) {
 
 const Places = ({ why }: { why: Explanation }) => (
   <div class="table-frame">
-    <table class="rows">
+    <table class="rows" aria-label="Workers">
       <thead>
         <tr>
           <th scope="col">Worker</th>

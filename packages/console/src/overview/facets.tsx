@@ -121,7 +121,7 @@ export function Facets({ filter, query }: Props) {
 
 const FacetColumn = ({ label, facets, query }: FacetList & { query: URLSearchParams }) => (
   <nav aria-label={`Counts by ${label.toLowerCase()}`}>
-    <h3>{label}</h3>
+    <h2>{label}</h2>
     {facets.length === 0 && <p class="faint">none</p>}
     <ul>
       {facets.map(({ name, narrows, total, isExact }) => (

@@ -87,7 +87,7 @@ function Calendar({ days }: { days: readonly ForecastDay[] }) {
         {days.every(({ isWhole }) => isWhole) ? '' : ' or more'}.
       </p>
       <div class="table-frame" tabIndex={0} role="region" aria-label="Calendar of runs">
-        <table class="calendar">
+        <table class="calendar" aria-label="Runs by day and hour">
           <thead>
             <tr>
               <th scope="col">Day</th>

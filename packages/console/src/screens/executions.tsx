@@ -1,3 +1,4 @@
+import { useEffect } from 'preact/hooks'
 import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
 import type { Query } from '../api/server.ts'
 import { ExportMenu } from '../export/export-menu.tsx'
@@ -8,6 +9,7 @@ import { changed, wholeOf } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { lazy } from '../shell/lazy.tsx'
+import { announce } from '../ui/announce.ts'
 import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Empty, isForbidden, Loaded, Loading, problemOf } from '../ui/feedback.tsx'
 import { useHeldRows } from '../ui/held-rows.ts'
@@ -130,6 +132,10 @@ function List({ name, answer, query, filter, isFiltered, isFirst }: ListProps) {
   const options = { holds: isFirst, idOf, update, name }
   const { rows, waiting, show, returned, take } = useHeldRows(answer.rows, options)
   useRowsAgain(returned, filter, take)
+  // With each filter and page, not with each change of the rows.
+  useEffect(() => {
+    if (answer.data) announce(`${totalOf(answer.data)} executions`)
+  }, [])
   if (rows.length === 0) return <NoRows isFiltered={isFiltered} />
   const chosen = new Set(query.get('selected')?.split(',') ?? [])
   const choose = (ids: readonly string[], isChosen: boolean) => {

@@ -84,7 +84,7 @@ function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () =
     <DataTable label="Schedules" heads={HEADS} right={NUMBERS}>
       {rows.map((row) => (
         <tr key={row.id}>
-          <td>
+          <td class="stacked">
             <Link to={scheduleAddress(row.id)} class="name">
               <bdi>{row.name}</bdi>
             </Link>

@@ -39,7 +39,7 @@ function Rows({ rows }: { rows: readonly WorkerRow[] }) {
   const now = useNow()
   return (
     <div class="table-frame">
-      <table class="rows">
+      <table class="rows" aria-label="Workers">
         <thead>
           <tr>
             <th scope="col">Worker</th>

@@ -32,7 +32,7 @@ export function WorkflowsScreen() {
 
 const Rows = ({ rows }: { rows: readonly WorkflowRow[] }) => (
   <div class="table-frame">
-    <table class="rows">
+    <table class="rows" aria-label="Workflows">
       <thead>
         <tr>
           <th scope="col">Workflow</th>

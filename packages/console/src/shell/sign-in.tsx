@@ -29,9 +29,9 @@ export function SignIn({ place, onSignedIn }: { place: Place; onSignedIn: () => 
     }
   }
   return (
-    <main class="sign-in">
-      <form class="card" onSubmit={submit}>
-        <h1>Sign in to Windlass</h1>
+    <main class="sign-in" aria-labelledby="title">
+      <form class="card" aria-labelledby="title" onSubmit={submit}>
+        <h1 id="title">Sign in to Windlass</h1>
         <IssuerLink place={place} />
         <p class="faint">
           With an API key. It is sent once; the browser keeps a session that ends with the key.

@@ -45,6 +45,7 @@ export class ExecutionTable extends Component<TableProps> {
       <div class="table-frame">
         <table
           class={`rows clickable${isPartial ? ' long' : ''}`}
+          aria-label="Executions"
           aria-rowcount={isPartial ? rows.length + 1 : undefined}
         >
           <Heads rows={rows} selection={selection} />

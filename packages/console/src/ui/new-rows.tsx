@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useAnnounced } from './announce.ts'
 
 interface Props {
   onShow: () => void
@@ -7,12 +8,16 @@ interface Props {
 }
 
 /** The button that shows rows which arrived meanwhile, above a list, where it moves nothing. */
-export const NewRows = ({ onShow, children }: Props) => (
-  <div class="new-rows">
-    {children && (
-      <button type="button" onClick={onShow}>
-        {children}
-      </button>
-    )}
-  </div>
-)
+export function NewRows({ onShow, children }: Props) {
+  // Their number changes many times a second.
+  useAnnounced(children ? 'There are new rows. A button above the list shows them.' : undefined)
+  return (
+    <div class="new-rows">
+      {children && (
+        <button type="button" onClick={onShow}>
+          {children}
+        </button>
+      )}
+    </div>
+  )
+}
