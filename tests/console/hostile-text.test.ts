@@ -32,6 +32,16 @@ async def hostile(ctx: ExecutionContext):
     raise ValueError(HOSTILE)
 `
 
+/** Writes a line of a megabyte, and fails with one. */
+const LONG_SOURCE = `from windlass import ExecutionContext, workflow
+
+
+@workflow.with_options(name="long_lines")
+async def long_lines(ctx: ExecutionContext):
+    print("x" * 1_048_576)
+    raise ValueError("y" * 1_048_576)
+`
+
 let ids: Record<string, string> = {}
 let addresses: string[] = []
 const fixture = consoleFixture({
@@ -54,8 +64,13 @@ const fixture = consoleFixture({
         schedule_config: { type: 'interval', interval_seconds: 3_600 },
       },
     })
-    const path = `GET /executions/${large.execution_id}`
-    await vi.waitFor(async () => expect((await requestOk(path)).state).toBe('FAILED'), WAIT)
+    expect((await upload(LONG_SOURCE)).status).toBe(200)
+    const long = await requestOk('POST /workflows/default/long_lines/run/async')
+    for (const id of [large.execution_id, long.execution_id])
+      await vi.waitFor(
+        async () => expect((await requestOk(`GET /executions/${id}`)).state).toBe('FAILED'),
+        WAIT,
+      )
     const tabs = ['timeline', 'log', 'lines', 'data', 'why', 'approvals', 'source']
     const name = encodeURIComponent(HOSTILE)
     const stored = encodeURIComponent(NAME)
@@ -63,6 +78,7 @@ const fixture = consoleFixture({
       ...screensOf(ids).map(([path]) => path),
       ...tabs.map((tab) => `executions/${execution_id}?tab=${tab}`),
       ...['data', 'log'].map((tab) => `executions/${large.execution_id}?tab=${tab}`),
+      ...tabs.map((tab) => `executions/${long.execution_id}?tab=${tab}`),
       ...[`compare/${execution_id}/${large.execution_id}`, `fork/${execution_id}`],
       ...[`schedules/${schedule.id}`, ...['secrets', 'configs'].map((kind) => `${kind}/${stored}`)],
       ...['executions?group=error', `executions?error=${name}&created_after=${name}`],
