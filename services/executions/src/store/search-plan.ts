@@ -209,6 +209,7 @@ async function ofFinished(db: Queries, request: Request): Promise<Candidates> {
 
 const ofEndedStates = (request: Request, states: readonly string[]): Candidates => ({
   key: sql`e.finished_at`,
+  id: ID,
   ranges: 1,
   from: (columns, tail) => sql`
     select 0 as range, ${columns} from executions e
