@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
+import { flawsOf } from './flaws-of.ts'
 import { KeyboardUser } from './keyboard-user.ts'
-import type { WatchedPage } from './watched-page.ts'
 
 const source = (finish: string) => `import uuid
 
@@ -94,19 +94,6 @@ async function inputOf(id = ''): Promise<string> {
 const button = (page: Page, name: string | RegExp) =>
   page.getByRole('button', { name, exact: typeof name === 'string' })
 const status = (page: Page) => page.getByRole('status')
-/** Findings of axe, and what is wider than the window, in a wide and in a narrow one. */
-async function flawsOf(one: WatchedPage): Promise<string[]> {
-  const flaws: string[] = []
-  for (const width of [1_280, 320]) {
-    await one.page.setViewportSize({ width, height: 800 })
-    flaws.push(...(await one.findings()))
-    const excess = (await one.contentWidth()) - width
-    if (excess > 0) flaws.push(`${excess} pixels too wide at ${width}`)
-  }
-  await one.page.setViewportSize({ width: 1_280, height: 800 })
-  return flaws
-}
-
 async function openPanel(query: string, key = fixture.auth.admin) {
   const one = await fixture.open(key)
   await one.visit(`executions?${query}`, 'Executions')

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 import { type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
+import { flawsOf } from './flaws-of.ts'
 import type { WatchedPage } from './watched-page.ts'
 
 const source = (task: string, member: string) => `from pydantic import BaseModel
@@ -53,18 +54,6 @@ provideFaultProxy(fixture, (started) => {
 })
 
 const open = (key = fixture.auth.admin) => fixture.open(key, { baseURL: proxy.url })
-
-/** Findings of axe, and what is wider than the window, in a wide and in a narrow one. */
-async function flawsOf(one: WatchedPage): Promise<string[]> {
-  const flaws: string[] = []
-  for (const width of [1_280, 320]) {
-    await one.page.setViewportSize({ width, height: 800 })
-    flaws.push(...(await one.findings()))
-    const excess = (await one.contentWidth()) - width
-    if (excess > 0) flaws.push(`${excess} pixels too wide at ${width}`)
-  }
-  return flaws
-}
 
 const FOLDER = fileURLToPath(new URL('../../docs/console/', import.meta.url))
 
