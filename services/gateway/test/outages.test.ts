@@ -69,17 +69,23 @@ test('concurrent requests: submitted to executions in few batches', async () => 
       },
     },
   })
-  // Forty requests in one segment on one connection arrive together.
-  const socket = net.connect(Number(new URL(url).port), '127.0.0.1')
+  // Requests on forty open connections arrive together; those of one connection would begin one after another.
   let received = ''
-  socket.on('data', (chunk) => {
-    received += chunk
-  })
-  socket.write(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`.repeat(40))
-  await expect.poll(() => batches.reduce((sum, size) => sum + size, 0)).toBe(40)
+  const sockets = Array.from({ length: 40 }, () =>
+    net.connect(Number(new URL(url).port), '127.0.0.1'),
+  )
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  for (const socket of sockets) {
+    socket.on('data', (chunk) => {
+      received += chunk
+    })
+    socket.write(`POST ${RUN} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n`)
+  }
+  await expect.poll(() => batches.length).toBeGreaterThan(0)
   release()
   await expect.poll(() => received.match(/HTTP\/1.1 409/g)?.length).toBe(40)
-  socket.destroy()
+  expect(batches.reduce((sum, size) => sum + size, 0)).toBe(40)
+  for (const socket of sockets) socket.destroy()
   // On a busy machine they are read in several turns, each of which is one batch.
   expect(batches.length).toBeLessThan(40)
 })
