@@ -88,13 +88,13 @@ test('other rights, workflow or group: measured for themselves', async () => {
   await steps.read(filterOf(0, 5))
   const workflows = [{ namespace: 'one', name: '*' }]
   for (const more of [
-    { visible: { kind: 'some', workflows, ids: [] } },
+    { visible: { kind: 'only' as const, workflows, ids: [] } },
     { workflow_name: 'a' },
     { workflow_namespace: 'a' },
     { group: 'workflow' },
   ]) {
     asked.length = 0
-    await steps.read(filterOf(0, 5, more as Partial<StatsFilter>))
+    await steps.read(filterOf(0, 5, more))
     expect(asked).not.toEqual([])
   }
 })
@@ -123,6 +123,21 @@ test('an answer that took 100 ms: is given again for 5 s', async () => {
   expect(await steps.read(filterOf(9, 10))).toEqual(first)
   nowMs += 200
   expect(await steps.read(filterOf(9, 10))).not.toEqual(first)
+})
+
+test('a thousand steps of 300 groups each: answered, and kept', async () => {
+  const groups = Array.from({ length: 300 }, (_, i) => `group ${i}`)
+  const measure = async ({ from, to }: StatsFilter): Promise<Measured> => {
+    const count = (to.getTime() - from.getTime()) / 1_000 / STEP_S
+    const created = Array.from({ length: count }, (_, step) =>
+      groups.map((group) => ({ group, step, count: 0 })),
+    ).flat()
+    return { created, ended: [], as_of: at(2_000) }
+  }
+  const steps = new MeasuredSteps(measure, () => 0)
+  const { created } = await steps.read(filterOf(0, 1_000, { group: 'workflow' }))
+  expect(created).toHaveLength(300_000)
+  expect(new Set(created.map(({ step }) => step)).size).toBe(1_000)
 })
 
 test('a last step that ends with the range: is not taken for the whole step', async () => {

@@ -109,11 +109,14 @@ export class MeasuredSteps {
 
   #keep(range: Steps, { created, ended, as_of }: Measured, { start, end }: Part): void {
     if (!range.isSettling) return
+    const createdIn = byStep(created)
+    const endedIn = byStep(ended)
     for (let step = start; step < end; step++) {
       if (range.endOf(step) > as_of.getTime() - SETTLED_AFTER_MS) return
-      const ofStep = <T extends Bucket>(rows: readonly T[]) =>
-        rows.filter((row) => row.step === step - start).map((row) => ({ ...row, step: 0 }))
-      this.#kept.set(range.key(step), { created: ofStep(created), ended: ofStep(ended) })
+      this.#kept.set(range.key(step), {
+        created: createdIn.get(step - start) ?? [],
+        ended: endedIn.get(step - start) ?? [],
+      })
     }
   }
 }
@@ -163,11 +166,22 @@ class Steps {
   }
 }
 
-function add(result: Result, { created, ended }: Rows, step: number): void {
-  const moved = <T extends Bucket>(rows: readonly T[]) =>
-    rows.map((row) => ({ ...row, step: row.step + step }))
-  result.created.push(...moved(created))
-  result.ended.push(...moved(ended))
+/** Rows of each step, which then count from that step. */
+function byStep<T extends Bucket>(rows: readonly T[]): Map<number, T[]> {
+  const steps = new Map<number, T[]>()
+  for (const row of rows) {
+    const known = steps.get(row.step)
+    const first = { ...row, step: 0 }
+    if (known) known.push(first)
+    else steps.set(row.step, [first])
+  }
+  return steps
+}
+
+/** Adds rows whose steps are counted from `start`. */
+function add(result: Result, { created, ended }: Rows, start: number): void {
+  for (const row of created) result.created.push({ ...row, step: row.step + start })
+  for (const row of ended) result.ended.push({ ...row, step: row.step + start })
 }
 
 const countOf = (rows: readonly Bucket[]): number =>

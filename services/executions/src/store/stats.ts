@@ -52,7 +52,7 @@ export interface Measured {
  * kinds.
  */
 export async function measure(db: Db, filter: StatsFilter, limit: number): Promise<Measured> {
-  const workflows = await workflowsIn(db, filter)
+  const [workflows, as_of] = await Promise.all([workflowsIn(db, filter), readClock(db)])
   const rows = (time: Sql, columns: Sql) => sql`
     select ${GROUPS[filter.group] ?? sql`''`} as "group",
            floor(extract(epoch from ${time} - ${filter.from}::timestamptz)
@@ -65,7 +65,6 @@ export async function measure(db: Db, filter: StatsFilter, limit: number): Promi
            and ${time} >= ${filter.from} and ${time} < ${filter.to}
            ${filter.worker_name ? sql`and e.worker_name = ${filter.worker_name}` : sql``}) as e
      limit ${limit}`
-  const as_of = await readClock(db)
   const [created, ended] = await Promise.all([
     db.rows<Bucket>(sql`
       select "group", step, count(*) as count

@@ -148,7 +148,8 @@ export const AUDIT_HEAD = { seq: 1_204, hash: HASH }
 
 export const VIEW = {
   ...{ name: 'failed orders', screen: 'executions' },
-  ...{ query: 'state=failed&workflow_name=order', updated_at: CREATED, revision: '3' },
+  ...{ query: 'state=failed&workflow_name=order', updated_at: CREATED },
+  revision: HASH.slice(0, 32),
 }
 
 export const CONSOLE_SESSION = {
