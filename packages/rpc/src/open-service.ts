@@ -49,7 +49,7 @@ export async function openService(
   name: string,
   settings: Settings,
   runtime: Runtime,
-  options: Pick<DbOptions, 'lockMs'> = {},
+  options: Pick<DbOptions, 'lockMs' | 'plainScans'> = {},
 ): Promise<Service> {
   const { log, teardown, readiness, colocation } = runtime
   const { postgres, nats } = settings

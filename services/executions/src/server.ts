@@ -55,7 +55,10 @@ const RELAY_DELAY_MS = 100
 export async function start(settings: Settings, runtime: Runtime) {
   const { log, teardown } = runtime
   requireAuthSecrets(settings, { log, secrets: ['[svc.security].execution_token_secret'] })
-  const service = await openService('executions', settings, runtime, { lockMs: LOCK_MS })
+  const service = await openService('executions', settings, runtime, {
+    lockMs: LOCK_MS,
+    plainScans: true,
+  })
   const { db, rpc, startLoop, serviceIdentity } = service
   const reads = service.openReads()
   const bus = await service.openBus()

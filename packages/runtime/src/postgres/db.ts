@@ -38,6 +38,12 @@ export interface DbOptions {
   statementMs?: number
   /** Milliseconds that a statement waits for a lock; up to its own time limit unless set. */
   lockMs?: number
+  /**
+   * Statements read indexes by plain scans only. A plain scan marks the entries of dead rows, and the next one passes
+   * over them; a bitmap scan reads the row of every dead entry until vacuum removes it. In an index that rows leave
+   * as fast as they enter it, such as that of held executions, nearly all entries are dead.
+   */
+  plainScans?: boolean
   /** Reports problems of the database. */
   log?: Logger
   /** The clock of this machine, in milliseconds since 1970. */
@@ -71,7 +77,9 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
   const { statementMs = STATEMENT_MS } = options
   const pool = new pg.Pool({
     ...connectionTo(url),
-    options: `-c search_path=${schema} -c lock_timeout=${options.lockMs ?? 0}`,
+    options:
+      `-c search_path=${schema} -c lock_timeout=${options.lockMs ?? 0}` +
+      (options.plainScans ? ' -c enable_bitmapscan=off' : ''),
     application_name: `windlass-${schema}`,
     types,
     max: options.maxConnections ?? MAX_CONNECTIONS,
