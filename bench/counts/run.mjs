@@ -16,9 +16,7 @@ import { packetsOf } from './packets.mjs'
 const COUNT = Number(process.env.COUNT ?? 100)
 const WARM_SECONDS = 6
 const IDLE_MS = 5_000
-const options = { workers: 1, singleProcess: process.env.SINGLE === '1' }
-
-const figures = await withSystem(options, async ({ url, pids, infra }) => {
+const figures = await withSystem({ workers: 1 }, async ({ url, pids, infra }) => {
   await upload(url, 'hello_world')
   const client = new Client(url, 1)
   const database = new pg.Client(infra.postgres.url)

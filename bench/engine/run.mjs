@@ -1,6 +1,6 @@
 // Throughput of the server: hello-world with scripted workers over the real protocol: with workers that claim and send
 // each checkpoint alone, and with workers that announce `claim_by_delivery` and send one checkpoint.
-//   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4, IN_FLIGHT=1,8,64,256)
+//   npm run bench -- engine           (SECONDS=10 a point, WORKERS=4, IN_FLIGHT=1,8,64,256, SINGLE=1)
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { measure, printFigures } from '../lib/measure.mjs'

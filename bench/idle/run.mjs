@@ -19,8 +19,7 @@ process.env.SVC_WORKERS__REGISTER_RATE_LIMIT = ''
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
-const options = { workers: 0, singleProcess: process.env.SINGLE === '1' }
-const points = await withSystem(options, async ({ url, pids, home, infra }) => {
+const points = await withSystem({ workers: 0 }, async ({ url, pids, home, infra }) => {
   const client = new Client(url, 16)
   const bootstrap = readFileSync(`${home}/bootstrap-token`, 'utf8').trim()
   const fleet = idleWorkers(client, { url, bootstrap })

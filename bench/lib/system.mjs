@@ -18,7 +18,7 @@ let systems = 0
 /**
  * Starts the whole system with durable stores in its own folder, passes it to `work`, and always stops
  * it; a stop signal ends the process without waiting for `work`. `pids` names every process for the
- * accounting. `work` may start another system in parallel.
+ * accounting. `work` may start another system in parallel. With SINGLE=1 all services run in one process.
  */
 export async function withSystem(options, work) {
   catchSignals()
@@ -28,7 +28,7 @@ export async function withSystem(options, work) {
   try {
     const system = await bringUp(
       { dir, progress: new Progress(process.stderr), processes },
-      { port: 0, workers: 1, ...options },
+      { port: 0, workers: 1, singleProcess: process.env.SINGLE === '1', ...options },
     )
     const pids = Object.fromEntries(system.children.map(({ name, pid }) => [name, pid]))
     const working = work({ ...system, pids, processes, dir, home: path.join(dir, 'home') })

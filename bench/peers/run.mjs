@@ -1,5 +1,6 @@
 // Windlass compared with Restate, DBOS and Temporal: the same work items, durable settings, load in turns.
-//   npm run bench -- peers            (SECONDS=3 a turn, TURNS=3, IN_FLIGHT=1,8,32,64)
+//   npm run bench -- peers            (SECONDS=3 a turn, TURNS=3, IN_FLIGHT=1,8,32,64; PEERS=Restate,DBOS,Temporal)
+// Windlass runs twice: with a process for each service, and with all of them in one process.
 // The SDKs and Restate's server are installed from package registries into the data directory. Temporal's
 // development server is built there with Go, unless it is on the PATH or in TEMPORAL_CLI.
 
@@ -20,8 +21,10 @@ const IN_FLIGHT = (process.env.IN_FLIGHT ?? '1,8,32,64').split(',').map(Number)
 const WARM_SECONDS = 5
 const TRACED_SECONDS = 10
 const GENERATOR = 'load generator'
+const PEERS = (process.env.PEERS ?? 'Restate,DBOS,Temporal').split(',')
 const STARTS = {
   Windlass: startWindlass,
+  'Windlass, one process': ({ single }) => startWindlass(single),
   Restate: startRestate,
   DBOS: startDbos,
   Temporal: startTemporal,
@@ -36,6 +39,7 @@ async function startAll(system) {
   const started = []
   const missing = []
   for (const [name, start] of Object.entries(STARTS)) {
+    if (!name.startsWith('Windlass') && !PEERS.includes(name)) continue
     try {
       started.push({ name, ...(await start({ ...system, tools })) })
     } catch (error) {
@@ -91,7 +95,13 @@ async function countFlushes(peer) {
   return { peer: peer.name, 'flushes each': flushes / count, executions: count }
 }
 
-const figures = await withSystem({ workers: 1 }, async (system) => {
+/** Starts both forms of Windlass; answers what `work` answers. */
+const withBoth = (work) =>
+  withSystem({ workers: 1, singleProcess: false }, (system) =>
+    withSystem({ workers: 1, singleProcess: true }, (single) => work({ ...system, single })),
+  )
+
+const figures = await withBoth(async (system) => {
   const field = await startAll(system)
   const versions = field.started.map(({ name, version }) => ({ peer: name, version }))
   const each = async (run) => {

@@ -23,7 +23,7 @@ const isService = (name) => !STORES.includes(name) && !name.startsWith('worker')
 
 /** Starts both systems; answers what `work` answers. */
 const withBoth = (work) =>
-  withSystem({ workers: 1 }, (separate) =>
+  withSystem({ workers: 1, singleProcess: false }, (separate) =>
     withSystem({ workers: 1, singleProcess: true }, (single) => work({ separate, single })),
   )
 

@@ -1,5 +1,5 @@
 // Rate of asynchronous starts of hello-world, without workers.
-//   npm run bench -- start            (SECONDS=10 a point, IN_FLIGHT=1,8,64,256)
+//   npm run bench -- start            (SECONDS=10 a point, IN_FLIGHT=1,8,64,256, SINGLE=1)
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { measure, printFigures } from '../lib/measure.mjs'

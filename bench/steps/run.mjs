@@ -1,5 +1,5 @@
 // Executions of many steps on one Python worker, synchronous: ten steps in sequence, and a hundred in parallel.
-//   npm run bench -- steps            (SECONDS=10 a point)
+//   npm run bench -- steps            (SECONDS=10 a point, SINGLE=1)
 import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
