@@ -25,6 +25,8 @@ export const RECEIPTS_HEADER = 'windlass-receipts'
 
 /** Metadata key of the release, in both directions of a stream of calls. */
 export const VERSION_HEADER = 'windlass-version'
+/** Metadata key of the time at which the process of the server started, in milliseconds since 1970. */
+export const STARTED_HEADER = 'windlass-started'
 
 /** Path of the standard health check. */
 export const HEALTH_CHECK_PATH = '/grpc.health.v1.Health/Check'

@@ -19,7 +19,7 @@ import {
   SERVICE_TOKEN_HEADER,
   TRACEPARENT_HEADER,
 } from './call.ts'
-import { MultiplexedPool, UnaryChannels } from './connection-pool.ts'
+import { isBatched, MultiplexedPool, UnaryChannels } from './connection-pool.ts'
 import { callLocally } from './local-client.ts'
 import {
   type MultiplexedStream,
@@ -121,7 +121,10 @@ async function callResponsive(deps: ClientDeps, method: Method, outgoing: Outgoi
   const { identity, service } = deps
   if (identity.colocation?.has(service)) return callColocated(deps, method, outgoing)
   for (;;) {
-    const connection = deps.pool.next()
+    const connection = deps.pool.next({
+      isBatched: isBatched(method.path),
+      isLongPoll: outgoing.answerNow !== undefined,
+    })
     const stream = connection?.stream
     try {
       const response = stream && (await callOnStream(stream, outgoing))

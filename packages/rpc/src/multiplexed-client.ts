@@ -148,6 +148,11 @@ export class MultiplexedStream {
     stream.on('end', () => this.#onLost())
   }
 
+  /** Number of calls without an answer, besides long polls. */
+  get calls(): number {
+    return this.#pending.size - this.#longPolls + this.#unary.size
+  }
+
   get isResponsive(): boolean {
     return this.#probe.isResponsive
   }

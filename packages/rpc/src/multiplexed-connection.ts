@@ -4,7 +4,7 @@ import {
   type CallResponse,
   CallsService,
 } from '@windlass/proto/windlass/rpc/v1/calls'
-import { RECEIPTS_HEADER, SERVICE_TOKEN_HEADER, VERSION_HEADER } from './call.ts'
+import { RECEIPTS_HEADER, SERVICE_TOKEN_HEADER, STARTED_HEADER, VERSION_HEADER } from './call.ts'
 import { MultiplexedStream } from './multiplexed-client.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
@@ -22,6 +22,8 @@ export class MultiplexedConnection {
   #current: MultiplexedStream | undefined
   #pauseMs = REOPEN_MS
   #reopening: NodeJS.Timeout | undefined
+  /** Time at which the replica started, in milliseconds since 1970; 0 for one of a release that does not say it. */
+  startedMs = 0
 
   constructor(
     service: string,
@@ -42,6 +44,11 @@ export class MultiplexedConnection {
   /** True if the stream is open and the replica answers. */
   get isResponsive(): boolean {
     return this.stream?.isResponsive === true
+  }
+
+  /** Number of calls that wait for an answer, besides long polls. */
+  get calls(): number {
+    return this.stream?.calls ?? 0
   }
 
   /** Channel to the same replica, for unary calls. */
@@ -76,6 +83,7 @@ export class MultiplexedConnection {
     duplex.once('metadata', (answered: Metadata) => {
       if (stream !== this.#current) return
       const [version] = answered.get(VERSION_HEADER)
+      this.startedMs = Number(answered.get(STARTED_HEADER)[0] ?? 0)
       this.#forgetVersion = peers?.add(this.#service, version?.toString())
     })
   }

@@ -3,7 +3,7 @@ import { skewedPeers } from '@windlass/runtime/metrics/metrics'
 import { Problem } from '@windlass/runtime/problems'
 import type { Logger } from '@windlass/runtime/process/log'
 import { VERSION } from '@windlass/runtime/version'
-import { VERSION_HEADER } from './call.ts'
+import { STARTED_HEADER, VERSION_HEADER } from './call.ts'
 
 /** A connection to or from another process. */
 interface Peer {
@@ -21,12 +21,14 @@ interface Peer {
 export class PeerVersions {
   /** Version that this process announces. */
   readonly version: string
+  readonly #startedMs: number
   readonly #log: Logger
   readonly #problem: Problem
   readonly #stopObserving: () => void
   readonly #peers = new Set<Peer>()
 
-  constructor(log: Logger, version = VERSION) {
+  constructor(log: Logger, version = VERSION, startedMs = Date.now()) {
+    this.#startedMs = startedMs
     this.version = version
     this.#log = log
     this.#problem = new Problem('version_skew', log)
@@ -53,10 +55,11 @@ export class PeerVersions {
     }
   }
 
-  /** Announces the version on a stream that a client has opened, and counts the client's version. */
+  /** Announces version and age on a stream that a client has opened, and counts the client's version. */
   exchange(service: string, stream: ServerDuplexStream<unknown, unknown>): () => void {
     const metadata = new Metadata()
     metadata.set(VERSION_HEADER, this.version)
+    metadata.set(STARTED_HEADER, String(this.#startedMs))
     stream.sendMetadata(metadata)
     return this.add(service, stream.metadata.get(VERSION_HEADER)[0]?.toString())
   }
