@@ -35,9 +35,11 @@ async function insert(db: Db, namespace: string, count: number, tag = 'prod'): P
 /** Rows that a search reads to find its candidates. */
 async function rowsRead(db: Db, filter: Partial<SearchRequest>): Promise<number> {
   const visible = filter.visible?.all === false ? { kind: 'only' as const, ...filter.visible } : ALL
-  const { from } = await candidatesOf(db, { ...NO_FILTER, ...filter, visible })
-  const tail = sql`order by e.created_at desc limit 1000`
-  return countRows(await planOf(db, from(sql`e.execution_id`, tail)))
+  const { from, sizes } = await candidatesOf(db, { ...NO_FILTER, ...filter, visible })
+  const limits = sizes.map(() => 1_000)
+  return countRows(
+    await planOf(db, from(sql`e.execution_id`, sql`order by e.created_at desc`, limits)),
+  )
 }
 
 /** Rows that the scans of a plan have read. */
@@ -106,8 +108,9 @@ test('a place within the executions of a frequent tag: those before it are not r
   const request = { ...NO_FILTER, visible: ALL, tags: { env: 'prod' } }
   const { from, key, id } = await candidatesOf(db, request)
   const place = sql`(timestamptz '2026-01-01T00:01:00Z', ${'f'.repeat(32)}::uuid)`
-  const tail = sql`and (${key}, ${id}) < ${place} order by ${key} desc, ${id} desc limit 1000`
-  expect(countRows(await planOf(db, from(sql`e.execution_id`, tail)))).toBeLessThan(1_000)
+  const order = sql`and (${key}, ${id}) < ${place} order by ${key} desc, ${id} desc`
+  const nodes = await planOf(db, from(sql`e.execution_id`, order, [1_000]))
+  expect(countRows(nodes)).toBeLessThan(1_000)
 })
 
 test('values that a document has with and without escape sequences: found in all of them', async () => {

@@ -18,10 +18,7 @@ export function createSearchHandler(db: Db): SearchHandler {
   return async (request) => {
     const cursor = request.cursor === '' ? undefined : decodeCursor(request)
     const search = { ...request, visible: readVisibility(request.visible), after: cursor }
-    const [found, { count, isExact }] = await Promise.all([
-      store.search(db, search),
-      cursor ?? countOf(db, search),
-    ])
+    const { count, isExact, ...found } = await findAndCount(db, search, cursor)
     return {
       rows: found.rows.map(toRow),
       total: count,
@@ -32,10 +29,14 @@ export function createSearchHandler(db: Db): SearchHandler {
   }
 }
 
-const countOf = async (db: Db, search: store.Search) =>
-  hasTotals(search)
-    ? { count: await totals.countStates(db, search), isExact: true }
-    : store.countMatches(db, search)
+async function findAndCount(db: Db, search: store.Search, cursor: Cursor | undefined) {
+  if (!cursor && !hasTotals(search)) return store.searchAndCount(db, search)
+  const [found, { count, isExact }] = await Promise.all([
+    store.search(db, search),
+    cursor ?? { count: await totals.countStates(db, search), isExact: true },
+  ])
+  return { ...found, count, isExact }
+}
 
 /** True if the filters select only states and workflows, for which totals are maintained. */
 function hasTotals(search: store.Search): boolean {

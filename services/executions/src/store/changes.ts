@@ -92,12 +92,13 @@ async function candidates(
   const live = sql`
     select e.execution_id from executions e where e.finished_at is null and ${isVisible(visible)}
      order by e.created_at desc, e.execution_id desc limit ${MAX_LIVE}`
-  const tail = sql`order by e.finished_at desc limit ${MAX_ENDED}`
+  const limits = ended.sizes.map(() => MAX_ENDED)
+  const newest = ended.from(sql`e.execution_id`, sql`order by e.finished_at desc`, limits)
   return sql`
     select execution_id, n = ${MAX_LIVE} as is_last
       from (select execution_id, row_number() over () as n from (${live}) as live) as numbered
     union all
     select execution_id, n = ${MAX_ENDED} as is_last
       from (select execution_id, row_number() over (partition by range) as n
-              from (${ended.from(sql`e.execution_id`, tail)}) as ended) as numbered`
+              from (${newest}) as ended) as numbered`
 }

@@ -77,10 +77,11 @@ function times(filter: SearchFilter): Sql[] {
 }
 
 function content({ error, payload, tags }: SearchFilter): Sql[] {
+  // Without `offset 0`, PostgreSQL may read all executions of a tag to look up the few that are tested.
   const tagged = Object.entries(tags).map(
     ([key, value]) => sql`exists (
       select from execution_tags t where t.key = ${key} and t.value = ${value}
-         and t.created_at = e.created_at and t.execution_id = e.execution_id)`,
+         and t.created_at = e.created_at and t.execution_id = e.execution_id offset 0)`,
   )
   return [
     ...tagged,

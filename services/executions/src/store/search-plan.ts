@@ -4,18 +4,24 @@ import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { createdWithin, finishedWithin, hasPrefix, type SearchFilter } from './search-filter.ts'
 import { isVisible } from './totals.ts'
+import { byWorkflow, inScope, readTotals, sumOf, type Totals } from './workflow-totals.ts'
 
 /** The rows that a search reads, as ranges of an index, each in the order of the answer. */
 export interface Candidates {
-  /** Selects from `range`, with these columns of each row `e`; the tail orders and limits each range. */
-  from(columns: Sql, tail: Sql): Sql
+  /**
+   * Selects from `range`, which counts from 1, and these columns of each row `e`: of each range as many rows as its
+   * limit says, in this order.
+   */
+  from(columns: Sql, order: Sql, limits: readonly number[]): Sql
   /** Column that orders the answer, and the id that orders equal times: of one table, as an index has them. */
   key: Sql
   id: Sql
   /** The filters that candidates may not match; by default all. */
   rest?: SearchFilter
-  /** Number of ranges. */
-  ranges: number
+  /** Numbers of rows of the ranges, or numbers in the same proportion as far as it is known. */
+  sizes: readonly number[]
+  /** True if the sizes are the numbers of rows. */
+  isSizeKnown: boolean
 }
 
 interface Request extends SearchFilter {
@@ -25,20 +31,23 @@ interface Request extends SearchFilter {
 
 /**
  * Chooses the index. Ids, parents, schedules and tags usually select few rows of few workflows, so rows that the
- * caller may not read are skipped there, up to MAX_SKIPPED. For a caller that may read only some workflows, all
- * other searches read the rows of these workflows.
+ * caller may not read are skipped there, up to MAX_SKIPPED, unless the caller may read fewer rows than that. For a
+ * caller that may read only some workflows, all other searches read the rows of these workflows.
  */
 export async function candidatesOf(db: Queries, request: Request): Promise<Candidates> {
   if (request.by_finish) return ofFinished(db, request)
   const selection = await selectionOf(db, request)
-  if (selection && (request.visible.kind === 'all' || (await selectsFew(db, selection))))
-    return selection.candidates
-  if (request.visible.kind === 'all') {
-    if (request.worker_name)
-      return settledAndLive(request, sql`e.worker_name = ${request.worker_name}`)
-    if (request.created_by)
-      return settledAndLive(request, sql`e.created_by = ${request.created_by}`)
+  if (request.visible.kind === 'only') {
+    const readable = inScope(await readTotals(db, request.visible), request)
+    const most = Math.min(MAX_SKIPPED, sumOf(readable))
+    return selection && (await hasAtMost(db, selection, most))
+      ? selection.candidates
+      : ofWorkflows(request, readable)
   }
+  if (selection) return selection.candidates
+  if (request.worker_name)
+    return settledAndLive(request, sql`e.worker_name = ${request.worker_name}`)
+  if (request.created_by) return settledAndLive(request, sql`e.created_by = ${request.created_by}`)
   return ofWorkflowsOrStates(db, request)
 }
 
@@ -63,10 +72,10 @@ async function selectionOf(db: Queries, request: Request): Promise<Selection | u
 /** Rows that the caller may not read and that a search skips at most. */
 const MAX_SKIPPED = 20_000
 
-async function selectsFew(db: Queries, { rows }: Selection): Promise<boolean> {
+async function hasAtMost(db: Queries, { rows }: Selection, most: number): Promise<boolean> {
   const found = await db.maybe<{ count: number }>(sql`
-    select count(*) as count from (select from ${rows} limit ${MAX_SKIPPED + 1}) as sample`)
-  return (found?.count ?? 0) <= MAX_SKIPPED
+    select count(*) as count from (select from ${rows} limit ${most + 1}) as sample`)
+  return (found?.count ?? 0) <= most
 }
 
 function selectiveCondition({ id_prefix, parent_id, schedule_id }: SearchFilter): Sql | undefined {
@@ -78,13 +87,15 @@ function selectiveCondition({ id_prefix, parent_id, schedule_id }: SearchFilter)
 const CREATED = sql`e.created_at`
 const ID = sql`e.execution_id`
 
+const ONE_RANGE = { sizes: [1], isSizeKnown: false }
+
 const one = (filter: SearchFilter, condition: Sql): Candidates => ({
   key: CREATED,
   id: ID,
-  ranges: 1,
-  from: (columns, tail) => sql`
-    select 0 as range, ${columns} from executions e
-     where ${condition} ${createdWithin(filter)} ${tail}`,
+  ...ONE_RANGE,
+  from: (columns, order, [limit]) => sql`
+    select 1 as range, ${columns} from executions e
+     where ${condition} ${createdWithin(filter)} ${order} limit ${limit}`,
 })
 
 type Tag = [key: string, value: string]
@@ -120,77 +131,52 @@ const ofTag = (filter: Request, [key, value]: Tag): Candidates => ({
   key: TAGGED,
   id: sql`t.execution_id`,
   rest: { ...filter, tags: without(filter.tags, key) },
-  ranges: 1,
-  from: (columns, tail) => sql`
-    select 0 as range, ${columns} from execution_tags t join executions e using (execution_id)
+  ...ONE_RANGE,
+  from: (columns, order, [limit]) => sql`
+    select 1 as range, ${columns} from execution_tags t join executions e using (execution_id)
      where t.key = ${key} and t.value = ${value} and ${isVisible(filter.visible)}
-       ${createdWithin(filter, TAGGED)} ${tail}`,
+       ${createdWithin(filter, TAGGED)} ${order} limit ${limit}`,
 })
 
 const settledAndLive = (filter: SearchFilter, condition: Sql): Candidates => ({
   key: CREATED,
   id: ID,
-  ranges: 2,
-  from: (columns, tail) => sql`
-    (select 0 as range, ${columns} from executions e
-      where ${condition} and e.finished_at is not null ${createdWithin(filter)} ${tail})
+  sizes: [1, 1],
+  isSizeKnown: false,
+  from: (columns, order, [settled, live]) => sql`
+    (select 1 as range, ${columns} from executions e
+      where ${condition} and e.finished_at is not null ${createdWithin(filter)} ${order} limit ${settled})
     union all
-    (select 1, ${columns} from executions e
-      where e.finished_at is null ${createdWithin(filter)} ${tail})`,
+    (select 2, ${columns} from executions e
+      where e.finished_at is null ${createdWithin(filter)} ${order} limit ${live})`,
 })
 
-type Scope = Pick<Request, 'visible' | 'workflow_namespace' | 'workflow_name'>
+/** Keeps the workflow, of which an execution may just have ended. */
+const onlyEnded = (row: Totals): Totals => (isTerminal(row.state) ? row : { ...row, total: 0 })
 
-interface KnownWorkflow {
-  workflow_namespace: string
-  workflow_name: string
+/** One range for each workflow: all its executions, or the ended ones in the order of their ends. */
+function ofWorkflows(request: Request, rows: readonly Totals[]): Candidates {
+  const { by_finish } = request
+  const workflows = byWorkflow(by_finish ? rows.map(onlyEnded) : rows)
+  const within = by_finish ? finishedWithin(request) : createdWithin(request)
+  return {
+    key: by_finish ? sql`e.finished_at` : CREATED,
+    id: ID,
+    sizes: workflows.map(({ total }) => total),
+    isSizeKnown: by_finish
+      ? !request.finished_after && !request.finished_before
+      : !request.created_after && !request.created_before,
+    from: (columns, order, limits) => sql`
+      select range, found.* from unnest(${workflows.map((row) => row.workflow_namespace)}::text[],
+        ${workflows.map((row) => row.workflow_name)}::text[], ${limits}::int[])
+        with ordinality as w(namespace, name, most, range),
+       lateral (
+        select ${columns} from executions e
+         where e.workflow_namespace = w.namespace and e.workflow_name = w.name
+           ${by_finish ? sql`and e.finished_at is not null` : sql``} ${within}
+           ${order} limit w.most) as found`,
+  }
 }
-
-interface Totals extends KnownWorkflow {
-  state: string
-  total: number
-}
-
-/** Workflows with executions that match the filter and that the caller may read. */
-export async function workflowsIn(db: Queries, request: Scope): Promise<KnownWorkflow[]> {
-  return distinct(inScope(await readTotals(db, request.visible), request))
-}
-
-const inScope = (rows: readonly Totals[], filter: Scope) =>
-  rows.filter(
-    ({ workflow_namespace, workflow_name }) =>
-      ['', workflow_namespace].includes(filter.workflow_namespace) &&
-      ['', workflow_name].includes(filter.workflow_name),
-  )
-
-function distinct(rows: readonly Totals[]): KnownWorkflow[] {
-  const byName = rows.map((row) => [`${row.workflow_namespace}/${row.workflow_name}`, row] as const)
-  return [...new Map(byName).values()]
-}
-
-const readTotals = (db: Queries, visible: Visibility) =>
-  db.rows<Totals>(sql`
-    select workflow_namespace, workflow_name, state, sum(n)::bigint as total from (
-      select workflow_namespace, workflow_name, state, total as n from totals
-       where ${isVisible(visible)}
-      union all
-      select workflow_namespace, workflow_name, state, delta as n from totals_delta
-       where ${isVisible(visible)}) as known
-     group by 1, 2, 3`)
-
-const ofWorkflows = (request: Request, workflows: readonly KnownWorkflow[]): Candidates => ({
-  key: request.by_finish ? sql`e.finished_at` : CREATED,
-  id: ID,
-  ranges: Math.max(workflows.length, 1),
-  from: (columns, tail) => sql`
-    select range, found.* from unnest(${workflows.map((row) => row.workflow_namespace)}::text[],
-      ${workflows.map((row) => row.workflow_name)}::text[]) with ordinality as w(namespace, name, range),
-     lateral (
-      select ${columns} from executions e
-       where e.workflow_namespace = w.namespace and e.workflow_name = w.name
-         ${request.by_finish ? sql`and e.finished_at is not null ${finishedWithin(request)}` : createdWithin(request)}
-         ${tail}) as found`,
-})
 
 /** Executions of these states are sorted by their end if there are no more; otherwise an index does that. */
 const MAX_SORTED = 10_000
@@ -204,20 +190,18 @@ async function ofFinished(db: Queries, request: Request): Promise<Candidates> {
   const isRare = request.states.length > 0 && ofState <= MAX_SORTED && ofState < sumOf(workflows)
   return isRare && request.visible.kind === 'all'
     ? ofEndedStates(request, states)
-    : ofWorkflows(request, distinct(workflows))
+    : ofWorkflows(request, workflows)
 }
 
 const ofEndedStates = (request: Request, states: readonly string[]): Candidates => ({
   key: sql`e.finished_at`,
   id: ID,
-  ranges: 1,
-  from: (columns, tail) => sql`
-    select 0 as range, ${columns} from executions e
+  ...ONE_RANGE,
+  from: (columns, order, [limit]) => sql`
+    select 1 as range, ${columns} from executions e
      where e.state = any(${states}::text[]) and e.finished_at is not null
-       ${finishedWithin(request)} ${tail}`,
+       ${finishedWithin(request)} ${order} limit ${limit}`,
 })
-
-const sumOf = (rows: readonly Totals[]) => rows.reduce((total, row) => total + row.total, 0)
 
 const STATE_COUNT = STATES.length
 
@@ -225,14 +209,14 @@ const STATE_COUNT = STATES.length
 async function ofWorkflowsOrStates(db: Queries, request: Request): Promise<Candidates> {
   const { states, visible, workflow_namespace, workflow_name } = request
   const isAnyState = states.length === 0 || states.length === STATE_COUNT
-  const isAnyWorkflow = visible.kind === 'all' && !workflow_namespace && !workflow_name
-  if (isAnyWorkflow) return isAnyState ? one(request, sql`true`) : ofStates(request, states)
+  if (!workflow_namespace && !workflow_name)
+    return isAnyState ? one(request, sql`true`) : ofStates(request, states)
   const all = await readTotals(db, visible)
   const workflows = inScope(all, request)
   const ofState = all.filter(({ state }) => states.includes(state))
-  return visible.kind === 'all' && !isAnyState && sumOf(ofState) < sumOf(workflows)
+  return !isAnyState && sumOf(ofState) < sumOf(workflows)
     ? ofStates(request, states)
-    : ofWorkflows(request, distinct(workflows))
+    : ofWorkflows(request, workflows)
 }
 
 /** States in which a worker holds the execution. */
@@ -248,26 +232,29 @@ const HELD: ReadonlySet<string> = new Set([
 function ofStates(filter: SearchFilter, states: readonly string[]): Candidates {
   const terminal = states.filter(isTerminal)
   const live = states.filter((state) => !isTerminal(state))
-  const settled = (columns: Sql, tail: Sql) => sql`
-    select range, found.* from unnest(${terminal}::text[]) with ordinality as s(state, range), lateral (
+  const settled = (columns: Sql, order: Sql, limits: readonly number[]) => sql`
+    select range, found.* from unnest(${terminal}::text[], ${limits.slice(0, terminal.length)}::int[])
+      with ordinality as s(state, most, range), lateral (
       select ${columns} from executions e
-       where e.state = s.state and e.finished_at is not null ${createdWithin(filter)} ${tail}) as found`
+       where e.state = s.state and e.finished_at is not null ${createdWithin(filter)}
+       ${order} limit s.most) as found`
   // Few rows are held, but many may be waiting.
   const condition = live.every((state) => HELD.has(state))
     ? sql`e.held_by is not null and e.state = any(${live}::text[])`
     : sql`e.finished_at is null`
-  const unsettled = (columns: Sql, tail: Sql) => sql`
-    (select 0 as range, ${columns} from executions e
-      where ${condition} ${createdWithin(filter)} ${tail})`
+  const unsettled = (columns: Sql, order: Sql, limits: readonly number[]) => sql`
+    (select ${terminal.length + 1}::int as range, ${columns} from executions e
+      where ${condition} ${createdWithin(filter)} ${order} limit ${limits.at(-1)})`
   return {
     key: CREATED,
     id: ID,
-    ranges: Math.max(terminal.length + (live.length > 0 ? 1 : 0), 1),
-    from: (columns, tail) =>
+    sizes: Array<number>(terminal.length + (live.length > 0 ? 1 : 0)).fill(1),
+    isSizeKnown: false,
+    from: (columns, order, limits) =>
       live.length === 0
-        ? settled(columns, tail)
+        ? settled(columns, order, limits)
         : terminal.length === 0
-          ? unsettled(columns, tail)
-          : sql`(${settled(columns, tail)}) union all ${unsettled(columns, tail)}`,
+          ? unsettled(columns, order, limits)
+          : sql`(${settled(columns, order, limits)}) union all ${unsettled(columns, order, limits)}`,
   }
 }

@@ -1,5 +1,5 @@
 import type { Visibility } from '@windlass/domain/visibility'
-import type { Db } from '@windlass/runtime/postgres/db'
+import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { matches, type SearchFilter } from './search-filter.ts'
 import { type Candidates, candidatesOf } from './search-plan.ts'
@@ -7,8 +7,11 @@ import { type Candidates, candidatesOf } from './search-plan.ts'
 /**
  * Search with a bounded cost. Candidates are read by an index, in the order of the answer: at most
  * MAX_CANDIDATES. The other filters are applied to them. Where candidates come from several ranges of an
- * index, the newest of each range are read; rows behind the last candidate of a range that was not read to
- * its end (the frontier) are not known to be next and are left to the next page.
+ * index, the newest of each range are read, of many ranges in proportion to their sizes; rows behind the last
+ * candidate of a range that was not read to its end (the frontier) are not known to be next and are left to
+ * the next page.
+ *
+ * The first page comes with the number of matches, which needs all candidates: one statement reads both.
  *
  * All candidates are rows that the caller may read. Otherwise the frontier, which is part of the cursor,
  * would tell about others.
@@ -84,8 +87,40 @@ export const listedColumns = sql`
   e.tags as tags_json, e.revision, e.last_seq, e.origin_id, e.origin_seq`
 
 /** Reads one page. */
-export async function search(db: Db, request: Search): Promise<Found> {
+export async function search(db: Queries, request: Search): Promise<Found> {
+  return readPage(db, request, await candidatesOf(db, request))
+}
+
+/**
+ * Reads the first page and counts the matches. `isExact` is false if the number is a lower bound: there are more
+ * than MAX_COUNT, or not all candidates were read.
+ */
+export async function searchAndCount(db: Queries, request: Search): Promise<Found & Count> {
   const candidates = await candidatesOf(db, request)
+  if (canCountWithPage(candidates)) return read(db, request, candidates, MAX_CANDIDATES)
+  const [found, count] = await Promise.all([
+    readPage(db, request, candidates),
+    countMatches(db, request, candidates),
+  ])
+  return { ...found, ...count }
+}
+
+interface Count {
+  count: number
+  isExact: boolean
+}
+
+/** Matches beyond this number are not counted. */
+const MAX_COUNT = MAX_CANDIDATES - 1
+
+/**
+ * True if the page reads all candidates unless there are more than MAX_COUNT. Ranges of unknown sizes may be read in
+ * part: so are those with a range of time.
+ */
+const canCountWithPage = ({ sizes, isSizeKnown }: Candidates): boolean =>
+  sizes.length <= FEW_RANGES || isSizeKnown || sumOf(sizes) <= MAX_COUNT
+
+async function readPage(db: Queries, request: Search, candidates: Candidates): Promise<Found> {
   const first = Math.max(MIN_CANDIDATES, TIMES_OF_PAGE * (request.limit + request.offset))
   const steps = [first, FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
   for (const most of steps) {
@@ -95,62 +130,77 @@ export async function search(db: Db, request: Search): Promise<Found> {
   return read(db, request, candidates, MAX_CANDIDATES)
 }
 
-/**
- * Counts the matches. `isExact` is false if the number is a lower bound: there are more than MAX_COUNT, or
- * not all candidates were read.
- */
-export async function countMatches(
-  db: Db,
+async function countMatches(
+  db: Queries,
   request: Search,
-): Promise<{ count: number; isExact: boolean }> {
-  const { from, rest = request } = await candidatesOf(db, request)
+  { from, sizes, rest = request }: Candidates,
+): Promise<Count> {
+  const limits = sizes.map(() => MAX_CANDIDATES)
   const row = await db.maybe<{ read: number; hits: number }>(sql`
     select count(*)::bigint as read, count(*) filter (where hit) as hits
-      from (select hit from (${from(sql`(${matches(rest)}) as hit`, sql``)}) as candidate
+      from (select hit from (${from(sql`(${matches(rest)}) as hit`, sql``, limits)}) as candidate
              limit ${MAX_CANDIDATES}) as candidates`)
   const { read = 0, hits = 0 } = row ?? {}
   return { count: Math.min(hits, MAX_COUNT), isExact: read < MAX_CANDIDATES }
 }
 
-/** Matches beyond this number are not counted. */
-const MAX_COUNT = MAX_CANDIDATES - 1
-
 interface FoundRow extends Partial<ListedRow> {
   frontier_micros?: number
   frontier_id?: string
+  hits: number
 }
 
-async function read(db: Db, request: Search, candidates: Candidates, most: number): Promise<Found> {
-  const { limit, offset } = request
-  const share = candidates.ranges <= FEW_RANGES ? most : Math.ceil(most / candidates.ranges)
-  const wanted = limit + offset + 1
-  // A large offset must not have more documents read: a page without rows and the frontier are the answer.
-  const perRange = Math.max(share, request.payload ? Math.min(wanted, most) : wanted)
-  const rows = await db.rows<FoundRow>(statement(request, candidates, perRange))
+async function read(
+  db: Queries,
+  request: Search,
+  candidates: Candidates,
+  most: number,
+): Promise<Found & Count> {
+  const { limit } = request
+  const rows = await db.rows<FoundRow>(
+    statement(request, candidates, limitsOf(request, candidates, most)),
+  )
   const [first] = rows
-  const listed = rows.filter((row): row is ListedRow => row.execution_id !== undefined)
+  const listed = rows.filter((row): row is FoundRow & ListedRow => row.execution_id !== undefined)
   const page = listed.slice(0, limit)
   const last = listed.length > limit ? page.at(-1) : undefined
-  const { frontier_micros: micros, frontier_id: execution_id } = first ?? {}
+  const { frontier_micros: micros, frontier_id: execution_id, hits = 0 } = first ?? {}
   const frontier =
     execution_id === undefined || micros === undefined ? undefined : { micros, execution_id }
-  return { rows: page, next: last ?? frontier, cut: !last && frontier !== undefined }
+  return {
+    ...{ rows: page, next: last ?? frontier, cut: !last && frontier !== undefined },
+    ...{ count: Math.min(hits, MAX_COUNT), isExact: !frontier && hits <= MAX_COUNT },
+  }
 }
 
-function statement(request: Search, candidates: Candidates, perRange: number): Sql {
+/** Maximum number of rows of each range: together about `most` of many ranges, in the order of time as far as known. */
+function limitsOf(request: Search, { sizes }: Candidates, most: number): number[] {
+  const wanted = request.limit + request.offset + 1
+  // A large offset must not have more documents read: a page without rows and the frontier are the answer.
+  const least = request.payload ? Math.min(wanted, most) : wanted
+  const sum = Math.max(1, sumOf(sizes))
+  return sizes.map((size) =>
+    Math.max(least, sizes.length <= FEW_RANGES ? most : Math.ceil((most * size) / sum)),
+  )
+}
+
+const sumOf = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0)
+
+function statement(request: Search, candidates: Candidates, limits: readonly number[]): Sql {
   const { from, key, id, rest = request } = candidates
   const { ascending, limit, offset } = request
   const order = ascending ? sql`asc` : sql`desc`
   const reverse = ascending ? sql`desc` : sql`asc`
   const isBefore = ascending ? sql`<=` : sql`>=`
   const columns = sql`e.execution_id, ${key} as key, (${matches(rest)}) as hit`
-  const tail = sql`${isAfter(request, key, id)} order by ${key} ${order}, ${id} ${order} limit ${perRange}`
+  const inOrder = sql`${isAfter(request, key, id)} order by ${key} ${order}, ${id} ${order}`
   return sql`
-    with candidates as materialized (${from(columns, tail)}),
-    unread as (select range from candidates group by range having count(*) >= ${perRange}),
+    with candidates as materialized (${from(columns, inOrder, limits)}),
+    unread as (
+      select range from candidates group by range having count(*) >= (${limits}::int[])[range::int]),
     ends as (
       select distinct on (range) key, execution_id from candidates
-       where range in (select range from unread) order by range, key ${reverse}, execution_id ${reverse}),
+       where (range in (select range from unread)) is true order by range, key ${reverse}, execution_id ${reverse}),
     frontier as (
       select key, execution_id from ends order by key ${order}, execution_id ${order} limit 1),
     hits as (select execution_id, key from candidates where hit),
@@ -160,6 +210,7 @@ function statement(request: Search, candidates: Candidates, perRange: number): S
           or (hits.key, hits.execution_id) ${isBefore} (frontier.key, frontier.execution_id)
        order by hits.key ${order}, hits.execution_id ${order} limit ${limit + 1} offset ${offset}::bigint)
     select ${microsOf(sql`frontier.key`)} as frontier_micros, frontier.execution_id as frontier_id,
+           (select count(*) from candidates where hit) as hits,
            ${microsOf(sql`picked.key`)} as micros, ${listedColumns}
       from (select 1) as one
       left join frontier on true

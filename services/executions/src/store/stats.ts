@@ -3,8 +3,8 @@ import { readClock } from '@windlass/runtime/postgres/clock'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { withReady } from './ready.ts'
-import { workflowsIn } from './search-plan.ts'
 import { isVisible } from './totals.ts'
+import { workflowsIn } from './workflow-totals.ts'
 
 export interface StatsFilter {
   visible: Visibility
