@@ -22,7 +22,7 @@ import { createRequestLimits } from './access/request-limits.ts'
 import { createTokenAuthenticator } from './access/token-authenticator.ts'
 import { createCaches } from './cache/create-caches.ts'
 import { createGenerationReader } from './cache/generation-reader.ts'
-import { ReadCoalescer } from './cache/read-coalescer.ts'
+import { SharedAnswers } from './cache/shared-answers.ts'
 import { AuditLog } from './clients/audit-log.ts'
 import { BulkProgress } from './clients/bulk-progress.ts'
 import { ClaimAnswers } from './clients/claim-answers.ts'
@@ -160,11 +160,11 @@ export async function start(settings: Settings, runtime: Runtime, workerUrl?: UR
   return { http: http.port }
 }
 
-/** Limits of the memory for request bodies and for unread answers, and the answers of shared reads. */
+/** Limits of the memory for request bodies and for unread answers, and the answers that are shared. */
 const limitsOf = ({ server }: Settings) => ({
   bodyBudget: new BodyBudget(bodyBudgetLimits(server)),
   unreadAnswers: new UnreadAnswers(unreadLimits(server)),
-  sharedReads: new ReadCoalescer<unknown>(),
+  sharedAnswers: new SharedAnswers(),
 })
 
 /** The files that `npm run build` puts next to this program. */

@@ -6,9 +6,10 @@ import type { Logger } from '@windlass/runtime/process/log'
 import { isTracing, traceIdOf } from '@windlass/runtime/tracing/tracing'
 import { type AccessDeps, authenticateRequest, authorize } from '../access/authorize.ts'
 import type { Caller } from '../access/caller.ts'
+import { principalKey } from '../access/quotas.ts'
 import type { ReadTurns } from '../access/read-turns.ts'
 import { recheckAccess } from '../access/stream-recheck.ts'
-import type { ReadCoalescer } from '../cache/read-coalescer.ts'
+import type { SharedAnswers } from '../cache/shared-answers.ts'
 import type { AuditLog } from '../clients/audit-log.ts'
 import { JsonText } from '../domain/views.ts'
 import { AuditTrail, isRecordedAt, type RequestInput } from '../route/audit-trail.ts'
@@ -16,6 +17,7 @@ import type { BodyLimits } from '../route/body-sizes.ts'
 import { readTarget, refuseTarget } from '../route/read-target.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import type { Route } from '../route/route.ts'
+import { acceptedAgeMs, sendAge } from './answer-age.ts'
 import type { RequestContext } from './request-context.ts'
 import { logRequest } from './request-log.ts'
 import { faultOf, sendFault, sendJson } from './response.ts'
@@ -30,7 +32,7 @@ export interface ServerContext<Deps = unknown> {
   bodyBudget: BodyBudget
   readTurns: ReadTurns
   /** Answers of routes that are shared. */
-  sharedReads: ReadCoalescer<unknown>
+  sharedAnswers: SharedAnswers
   unreadAnswers: UnreadAnswers
   log: Logger
   readiness: Pick<Readiness, 'add'>
@@ -79,7 +81,7 @@ async function runRoute<Deps>(
   server: ServerContext<Deps>,
 ): Promise<void> {
   const { settings, deps, auditLog, limits, bodyBudget, unreadAnswers } = server
-  const { readTurns, sharedReads } = server
+  const { readTurns } = server
   const { access, audit } = route
   const caller = await authenticateRequest(access, ctx, deps)
   const { params, query, fault } = readTarget(route, ctx, raw)
@@ -119,8 +121,7 @@ async function runRoute<Deps>(
     input.body = await body()
     await trail?.recordStart()
     const inTurn = () => readTurns.run(route, caller, () => route.handle(input, deps))
-    const handle = () =>
-      route.isShared ? sharedReads.read(sharedKey(ctx, caller), inTurn) : inTurn()
+    const handle = () => (route.isShared ? shareAnswer(input, inTurn, server) : inTurn())
     reply = await (route.waits ? checked(handle) : handle())
     await trail?.recordSuccess()
   } catch (error) {
@@ -136,9 +137,23 @@ async function runRoute<Deps>(
   } else sendCounted(ctx, route.status, JSON.stringify(reply))
 }
 
-/** Equal for requests whose answers are the same: rights are part of the caller. */
-const sharedKey = ({ path, search }: RequestContext, caller: Caller) =>
-  JSON.stringify([path, search, caller])
+/** Answers a request of which the answer depends on its path, its query and the rights of its caller alone. */
+async function shareAnswer(
+  { ctx, caller }: RequestInput,
+  handle: () => Promise<unknown>,
+  { sharedAnswers }: ServerContext,
+): Promise<JsonText> {
+  const { subject, issuer, key_prefix, roles, ...rights } = caller
+  const request = {
+    key: JSON.stringify([ctx.path, ctx.search, rights]),
+    principal: principalKey(caller),
+    maxAgeMs: acceptedAgeMs(ctx),
+  }
+  const ask = async () => JSON.stringify(await handle())
+  const { text, ageMs } = await sharedAnswers.read(request, ask)
+  sendAge(ctx, ageMs)
+  return new JsonText(text)
+}
 
 function sendCounted(ctx: RequestContext, status: number, text: string): void {
   ctx.countUnread({ bytes: text.length })

@@ -1,6 +1,7 @@
 import { VERSION } from '@windlass/runtime/version'
 import { z } from 'zod'
 import { ruleOf } from '../access/rules.ts'
+import { ageHeaders } from '../http/answer-age.ts'
 import { EventStream } from './media.ts'
 import type { Method, Route, Shape } from './route.ts'
 
@@ -84,7 +85,7 @@ function operation(route: Route, into: Json): Json {
     parameters: [
       ...fields('path', pathShape),
       ...fields('query', query),
-      ...fields('header', headers ?? {}),
+      ...fields('header', { ...headers, ...(route.isShared && ageHeaders) }),
     ],
     ...(body.type !== 'none' && {
       requestBody: {

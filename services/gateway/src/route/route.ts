@@ -68,8 +68,8 @@ interface Spec<A, Path extends string, P, Q extends Shape, B, R extends z.ZodTyp
   /** An expensive read: a principal may do a few of these at a time (access/read-turns.ts). */
   isExpensive?: boolean
   /**
-   * Requests of one caller for the same at the same time get one answer, which depends on path, query and caller
-   * alone: open consoles read the same lists in the same moment.
+   * The answer depends on path, query and the caller's rights alone: requests of one caller at the same time get one
+   * answer, and callers with equal rights an earlier one if they accept its age (cache/shared-answers.ts).
    */
   isShared?: boolean
   /** Sends a refusal in a format of its own; returns true if it did. */

@@ -196,6 +196,7 @@ export const connectWorker = route('get', '/workers/{name}/connect', {
 
 export const listWorkers = route('get', '/workers', {
   summary: 'List the known workers; those that serve other namespaces only are left out',
+  isShared: true,
   access: 'sees workers',
   query: { status: z.enum(['online', 'offline', 'unhealthy']).optional() },
   returns: z.array(WorkerView),
