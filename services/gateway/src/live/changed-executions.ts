@@ -7,6 +7,7 @@ const MAX_IDS = 1_000
 const SUBJECT = 'executions.batch.events.changed'
 
 export interface ChangedIds {
+  /** In the order of their last changes. */
   ids: readonly string[]
   /**
    * True: signals may have been missed, because NATS was unavailable or there were more ids than are kept.
@@ -17,9 +18,10 @@ export interface ChangedIds {
 /** Changes of two rounds; no more ids than are kept. */
 export function joinChanges(earlier: ChangedIds | undefined, later: ChangedIds): ChangedIds {
   if (!earlier) return later
-  const ids = [...new Set([...earlier.ids, ...later.ids])]
+  const again = new Set(later.ids)
+  const ids = [...earlier.ids.filter((id) => !again.has(id)), ...later.ids]
   const areIncomplete = earlier.areIncomplete || later.areIncomplete || ids.length > MAX_IDS
-  return { ids: ids.slice(0, MAX_IDS), areIncomplete }
+  return { ids: ids.slice(-MAX_IDS), areIncomplete }
 }
 
 /**
@@ -60,7 +62,8 @@ export class ChangedExecutions {
   }
 
   #add(id: string): void {
-    if (this.#ids.size >= MAX_IDS && !this.#ids.has(id)) this.#areIncomplete = true
+    this.#ids.delete(id)
+    if (this.#ids.size >= MAX_IDS) this.#areIncomplete = true
     else this.#ids.add(id)
   }
 }

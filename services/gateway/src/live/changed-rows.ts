@@ -1,4 +1,4 @@
-import type { ChangedIds } from './changed-executions.ts'
+import { type ChangedIds, joinChanges } from './changed-executions.ts'
 import { type ListRow, type ListSource, type ListUpdate, MAX_ROWS } from './list-feed.ts'
 
 export interface ChangedRow extends ListRow {
@@ -25,10 +25,13 @@ export type ListChanges = (request: {
 }) => Promise<ChangesPage>
 
 /**
- * Rows of a round while more than MAX_ROWS change: a reader cannot follow those row by row and reads its list again, so
- * the most recent ones are enough. With 50 readers and 400 changes/s this and shared bytes halve the processor time.
+ * While more than MAX_ROWS change in each round, a reader cannot follow them row by row and reads its list again, so the
+ * most recent ones are enough: so many, once in so many rounds.
  */
 const FEW_ROWS = 20
+const ROUNDS_OF_FEW = 2
+/** Executions of a round that can wait for those of the next one: together not more than are kept. */
+const MAX_WAITING = 500
 /** Interval of reads by time, while signals arrive and while some may be missed. */
 const POLL_MS = 10_000
 const POLL_WITHOUT_SIGNALS_MS = 2_000
@@ -41,23 +44,38 @@ const MAX_AWAY_MS = 3_600_000
 /** Maximum number of executions whose last sent revision is kept. */
 const MAX_SENT = 2_000
 
+interface Options {
+  /** All executions are in the list: it has no filter, and the caller may read all. */
+  isWhole?: boolean
+  now?: () => number
+}
+
 /** Changes of the executions that match a filter. */
 export class ChangedRows implements ListSource {
   readonly #list: ListChanges
   readonly #now: () => number
+  /** True if all executions are in the list. */
+  readonly #isWhole: boolean
   /** The last row of each execution that was sent, in the order in which they were sent. */
   readonly #sent = new Map<string, Pick<ChangedRow, 'revision' | 'matches'>>()
   #haveForgotten = false
   #openedAt: Date | undefined
   #asOf: Date | undefined
   #polledMs = Number.NEGATIVE_INFINITY
-  /** True: in the last round more than MAX_ROWS had changed. */
+  /** True: when executions were last listed, more than MAX_ROWS had changed in each round. */
   #haveMany = false
+  /** Changes of rounds in which nothing was read, and the number of rounds since the last read. */
+  #waiting: ChangedIds | undefined
+  #rounds = 0
   /** True: changes were missed since the last read by time. */
   #isBehind = false
 
-  constructor(list: ListChanges, now: () => number = performance.now.bind(performance)) {
+  constructor(
+    list: ListChanges,
+    { isWhole = false, now = performance.now.bind(performance) }: Options = {},
+  ) {
     this.#list = list
+    this.#isWhole = isWhole
     this.#now = now
   }
 
@@ -71,26 +89,48 @@ export class ChangedRows implements ListSource {
     this.#polledMs = this.#now()
   }
 
-  async read({ ids, areIncomplete }: ChangedIds): Promise<ListUpdate | undefined> {
+  async read(changed: ChangedIds): Promise<ListUpdate | undefined> {
+    const joined = joinChanges(this.#waiting, changed)
+    const { ids, areIncomplete } = joined
+    this.#rounds++
     this.#isBehind ||= areIncomplete
+    if (this.#canWait(changed)) {
+      this.#waiting = joined
+      return undefined
+    }
+    const most = MAX_ROWS * this.#rounds
+    this.#waiting = undefined
+    this.#rounds = 0
+    if (ids.length === 0) this.#haveMany = false
     const isDue = this.#isPollDue()
     if (!isDue && ids.length === 0) return undefined
     const wasBehind = this.#isBehind
     this.#isBehind = true
-    const named = ids.length > 0 ? [await this.#listNamed(ids)] : []
+    const named = ids.length > 0 ? [await this.#listNamed(ids, most)] : []
     const polled = isDue ? await this.#poll() : undefined
     this.#isBehind = wasBehind && !isDue
     const isLost = wasBehind && polled !== undefined && (polled.cut || polled.total > MAX_POLLED)
-    return this.#updateOf(polled ? [...named, polled] : named, isLost)
+    return this.#updateOf(polled ? [...named, polled] : named, most, isLost)
   }
 
-  /** Reads all rows, or a few if there are more than a round may have. */
-  async #listNamed(ids: readonly string[]): Promise<ChangesPage> {
-    const limit = this.#haveMany ? FEW_ROWS : MAX_ROWS
+  /** True if the changes of a round may be listed with those of the next one. */
+  #canWait({ ids }: ChangedIds): boolean {
+    const isMany = ids.length > MAX_ROWS && ids.length <= MAX_WAITING
+    return this.#haveMany && isMany && this.#rounds < ROUNDS_OF_FEW
+  }
+
+  /** Lists the changed rows, or a few of them if there are more than `most`. */
+  async #listNamed(ids: readonly string[], most: number): Promise<ChangesPage> {
+    if (this.#haveMany && this.#isWhole && ids.length > most) {
+      const page = await this.#list({ ids: ids.slice(-FEW_ROWS), limit: FEW_ROWS })
+      // All of the others are in the list, too.
+      return { ...page, total: page.total + ids.length - FEW_ROWS }
+    }
+    const limit = this.#haveMany ? FEW_ROWS : most
     const page = await this.#list({ ids, limit })
-    this.#haveMany = page.total > MAX_ROWS
-    const isWhole = this.#haveMany || page.total <= limit
-    return isWhole ? page : this.#list({ ids, limit: MAX_ROWS })
+    this.#haveMany = page.total > most
+    const isEnough = this.#haveMany || page.total <= limit
+    return isEnough ? page : this.#list({ ids, limit: most })
   }
 
   async resume(cursor: number): Promise<ListUpdate | undefined> {
@@ -102,7 +142,9 @@ export class ChangedRows implements ListSource {
     return { rows: page.rows, skipped: 0, isLost: false, cursor: this.cursor }
   }
 
+  /** While readers are told of skipped rows in each read, they read their lists anyway. */
   #isPollDue(): boolean {
+    if (this.#haveMany) return false
     return this.#now() - this.#polledMs >= (this.#isBehind ? POLL_WITHOUT_SIGNALS_MS : POLL_MS)
   }
 
@@ -111,11 +153,11 @@ export class ChangedRows implements ListSource {
     return this.#list({ ids: [], since: new Date(this.cursor ?? Date.now()), limit: MAX_POLLED })
   }
 
-  #updateOf(pages: readonly ChangesPage[], isLost: boolean): ListUpdate | undefined {
+  #updateOf(pages: readonly ChangesPage[], most: number, isLost: boolean): ListUpdate | undefined {
     const fresh = new Map<string, ChangedRow>()
     for (const row of pages.flatMap((page) => page.rows))
       if (this.#isNews(row)) fresh.set(row.id, row)
-    const rows = [...fresh.values()].slice(0, MAX_ROWS)
+    const rows = [...fresh.values()].slice(0, most)
     for (const row of rows) this.#remember(row)
     this.#asOf = pages.at(-1)?.as_of ?? this.#asOf
     const beyond = pages.length === 1 ? (pages[0]?.total ?? 0) - (pages[0]?.rows.length ?? 0) : 0

@@ -8,6 +8,7 @@ import { ChangedRows, type ListChanges } from '../live/changed-rows.ts'
 import { ComparedRows } from '../live/compared-rows.ts'
 import type { ListSource } from '../live/list-feed.ts'
 import { approvalView, withinOf } from './approval-views.ts'
+import { isUnfiltered } from './filter-search.ts'
 import { requireFiltered, rowView } from './responses.ts'
 import { rowOf } from './schedule-views.ts'
 import type { Search } from './search-query.ts'
@@ -29,7 +30,10 @@ export function sourcesOf(deps: SourceDeps, lists: FollowedLists, search: Search
     executions && {
       topic: 'executions',
       key: JSON.stringify(['executions', executions, search]),
-      create: () => new ChangedRows(changesOf(deps, executions, search)),
+      create: () =>
+        new ChangedRows(changesOf(deps, executions, search), {
+          isWhole: executions.kind === 'all' && isUnfiltered(search),
+        }),
     },
     workers && {
       topic: 'workers',

@@ -12,16 +12,13 @@ import { lastEventId } from '../live/event-stream.ts'
 import type { ListFeed, ListUpdate } from '../live/list-feed.ts'
 import { text } from '../route/fields.ts'
 import { EventStream } from '../route/media.ts'
-import { queryReader } from '../route/query.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
-import { filterQuery, filterSearch } from './filter-search.ts'
+import { filterSearch, readFilters } from './filter-search.ts'
 import { type SourceDeps, type SourceSpec, sourcesOf } from './list-sources.ts'
 import type { Search } from './search-query.ts'
 
 type Deps = SourceDeps & { listFeed: ListFeed; quotas: Quotas; readTurns: ReadTurns }
-
-const readFilters = queryReader(filterQuery)
 
 const topics = z
   .string()
