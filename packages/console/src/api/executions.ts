@@ -1,3 +1,4 @@
+import type { AnswerAge } from './poll.ts'
 import { type Query, read } from './server.ts'
 
 /** A row of `GET /executions`. */
@@ -50,15 +51,22 @@ function keepSame(row: ExecutionRow): ExecutionRow {
   return row
 }
 
-const readPage = async (path: string, query: Query, signal?: AbortSignal) => {
-  const page = await read<ExecutionPage>(path, query, signal)
+const readPage = async (path: string, query: Query, signal?: AbortSignal, age?: AnswerAge) => {
+  const page = await read<ExecutionPage>(path, query, signal, age)
   return { ...page, executions: page.executions.map(keepSame) }
 }
 
 /** Reads a page of executions. */
-export const listExecutions = (query: Query, signal?: AbortSignal): Promise<ExecutionPage> =>
-  readPage('/executions', query, signal)
+export const listExecutions = (
+  query: Query,
+  signal?: AbortSignal,
+  age?: AnswerAge,
+): Promise<ExecutionPage> => readPage('/executions', query, signal, age)
 
 /** Executions that a worker holds or was the last one to hold, newest first. */
-export const listWorkerExecutions = (worker: string, query: Query, signal?: AbortSignal) =>
-  readPage(`/workers/${encodeURIComponent(worker)}/executions`, query, signal)
+export const listWorkerExecutions = (
+  worker: string,
+  query: Query,
+  signal?: AbortSignal,
+  age?: AnswerAge,
+) => readPage(`/workers/${encodeURIComponent(worker)}/executions`, query, signal, age)

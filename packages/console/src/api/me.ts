@@ -1,4 +1,5 @@
 import { StatusError } from '@windlass/api-client/errors'
+import { ME } from './intervals.ts'
 import { learnMaxBody, read, send } from './server.ts'
 import { type Answer, useQuery } from './use-query.ts'
 
@@ -13,8 +14,6 @@ export interface Me {
   features: { authentication: boolean; oidc: boolean; demo?: boolean }
   limits: { max_body_bytes: number; max_workflow_upload_bytes: number; max_page: number }
 }
-
-const EVERY_MS = 60_000
 
 /** The principal of this page; undefined before the sign-in. */
 let principal: string | undefined
@@ -35,7 +34,7 @@ export async function readMe(signal: AbortSignal): Promise<Me> {
   return me
 }
 
-export const useMe = (): Answer<Me> => useQuery('me', readMe, { every: EVERY_MS })
+export const useMe = (): Answer<Me> => useQuery('me', readMe, ME)
 
 /** Ends the session of this browser. */
 export async function signOut(): Promise<void> {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { Poll } from './poll.ts'
+import { type AnswerAge, Poll } from './poll.ts'
 
 const GAP_MS = 1_000
 
@@ -39,8 +39,25 @@ async function requestsOf(seconds: number, takesMs = 0, pause?: { from: number; 
 test('changes without a pause: the time between two requests grows to four times', async () => {
   const begun = await requestsOf(40)
   const gaps = begun.slice(1).map((at, i) => Math.round(at - (begun[i] ?? 0)))
-  expect(gaps.slice(0, 3)).toEqual([1, 1, 2])
+  expect(gaps.slice(0, 3)).toEqual([1, 2, 4])
   expect(gaps.slice(-3)).toEqual([4, 4, 4])
+})
+
+test('a change in each second: the time between two requests grows more slowly', async () => {
+  const begun: number[] = []
+  const poll = new Poll(
+    async () => void begun.push(performance.now()),
+    () => {},
+    () => undefined,
+  )
+  for (let i = 0; i < 40; i++) {
+    poll.soon(GAP_MS)
+    await vi.advanceTimersByTimeAsync(1_000)
+  }
+  poll.stop()
+  const gaps = begun.slice(1).map((at, i) => Math.round((at - (begun[i] ?? 0)) / GAP_MS))
+  expect(gaps.slice(0, 3)).toEqual([1, 1, 2])
+  expect(gaps.at(-1)).toBe(4)
 })
 
 test('changes that pause for longer: the next request comes at once, and the one after it soon', async () => {
@@ -108,5 +125,73 @@ test('a page that is hidden after a request failed: it is repeated when the page
   setHidden(false)
   await vi.advanceTimersByTimeAsync(0)
   expect(sent).toBe(2)
+  poll.stop()
+})
+
+/** A server whose answers have an age, and the ages that were accepted and the seconds of the requests. */
+function aged() {
+  const answer = { ageMs: 0 }
+  const accepted: number[] = []
+  const begun: number[] = []
+  const start = performance.now()
+  const load = async (_: AbortSignal, age: AnswerAge) => {
+    begun.push((performance.now() - start) / 1_000)
+    accepted.push(age.maxMs)
+    age.ms = Math.min(answer.ageMs, age.maxMs)
+  }
+  const poll = new Poll(
+    load,
+    () => {},
+    () => undefined,
+  )
+  return { answer, accepted, begun, poll }
+}
+
+test('one change: its request accepts no answer from before it', async () => {
+  const { accepted, poll } = aged()
+  await vi.advanceTimersByTimeAsync(60_000)
+  poll.soon(GAP_MS)
+  await vi.advanceTimersByTimeAsync(200)
+  poll.soon(GAP_MS)
+  await vi.advanceTimersByTimeAsync(GAP_MS)
+  expect(accepted).toEqual([0, 0, 800])
+  poll.stop()
+})
+
+test('changes without a pause: answers may be as old as the gap, and never as old as the last one', async () => {
+  const { accepted, answer, poll } = aged()
+  answer.ageMs = GAP_MS
+  for (let i = 0; i < 100; i++) {
+    await vi.advanceTimersByTimeAsync(100)
+    poll.soon(GAP_MS)
+  }
+  expect(accepted[0]).toBe(0)
+  expect(Math.max(...accepted)).toBe(GAP_MS)
+  poll.stop()
+})
+
+test('changes that end while the answer is older than the last of them: read again after the gap, once', async () => {
+  const { accepted, answer, begun, poll } = aged()
+  answer.ageMs = GAP_MS
+  while (begun.length < 9) {
+    poll.soon(GAP_MS)
+    await vi.advanceTimersByTimeAsync(100)
+  }
+  const ended = begun.at(-1) ?? 0
+  await vi.advanceTimersByTimeAsync(60_000)
+  const more = begun.slice(9)
+  expect(more).toHaveLength(1)
+  expect((more[0] ?? 0) - ended).toBeCloseTo(GAP_MS / 1_000, 1)
+  // Its answer has the last change.
+  expect(accepted.at(-1)).toBeLessThan(GAP_MS + 200)
+  poll.stop()
+})
+
+test('a request by hand: accepts no age', async () => {
+  const { accepted, poll } = aged()
+  await vi.advanceTimersByTimeAsync(10)
+  for (let i = 0; i < 10; i++) poll.soon(60_000)
+  poll.now()
+  expect(accepted).toEqual([0, 0])
   poll.stop()
 })

@@ -10,6 +10,20 @@ const PAUSES = 8
 const SHARE = 20
 const MAX_SHARE_MS = 10_000
 
+/** Changes since the last request after which others are expected; its request then counts as so many in a row. */
+const MANY_CHANGES = 4
+const MANY_IN_ROW = 3
+
+/** Age of an answer, which the server may give to several consoles. */
+export interface AnswerAge {
+  /** Greatest age that is accepted, in milliseconds. */
+  readonly maxMs: number
+  /** Age of the answer, set by the request. */
+  ms: number
+}
+
+type Load = (signal: AbortSignal, age: AnswerAge) => Promise<void>
+
 /** Statuses of answers that a repeated request does not change. */
 const isFinal = (error: unknown) =>
   error instanceof StatusError && [400, 401, 403, 404, 422].includes(error.status)
@@ -19,7 +33,7 @@ const isFinal = (error: unknown) =>
  * is hidden, and they slow down after failures.
  */
 export class Poll {
-  readonly #load: (signal: AbortSignal) => Promise<void>
+  readonly #load: Load
   readonly #fail: (error: Error) => void
   readonly #every: () => number | undefined
   readonly #afterFailureMs: number
@@ -30,8 +44,16 @@ export class Poll {
   #running = false
   #repeat = false
   #endedAt = Number.NEGATIVE_INFINITY
+  /** Time of the state that the last answer shows. */
+  #answerAt = Number.NEGATIVE_INFINITY
   /** Time at which a change requires the next request. */
   #dueAt: number | undefined
+  /** Time of a request because the last answer is older than the last change, unless further changes require one. */
+  #againAt: number | undefined
+  #changedAt = Number.NEGATIVE_INFINITY
+  /** Gap of the last change, and the number of changes since the last request began. */
+  #gapMs = 0
+  #changes = 0
   /** Milliseconds of the last request. */
   #tookMs = 0
   /** Requests for changes one after the other, without a pause. */
@@ -43,7 +65,7 @@ export class Poll {
    * a minute apart.
    */
   constructor(
-    load: (signal: AbortSignal) => Promise<void>,
+    load: Load,
     fail: (error: Error) => void,
     every: () => number | undefined,
     afterFailureMs = 0,
@@ -57,9 +79,8 @@ export class Poll {
   }
 
   readonly #onVisibility = () => {
-    const isBehind = this.#dueAt !== undefined || this.#every() !== undefined
     if (document.hidden) clearTimeout(this.#timer)
-    else if (isBehind) this.now()
+    else if (this.#isBehind || this.#every() !== undefined) this.now()
     else this.plan()
   }
 
@@ -74,13 +95,17 @@ export class Poll {
    */
   soon(gapMs: number): void {
     const now = performance.now()
+    this.#changedAt = now
+    this.#gapMs = gapMs
+    this.#changes++
+    this.#againAt = undefined
     if (now - this.#endedAt > PAUSES * gapMs) this.#inRow = 0
     const gap = Math.max(
       gapMs * Math.min(MAX_LONGER, Math.max(1, (this.#inRow + 1) / 2)),
       Math.min(MAX_SHARE_MS, SHARE * this.#tookMs),
     )
     // A request in flight may have been answered before the change.
-    const from = this.#running ? now : this.#endedAt
+    const from = this.#running ? now : this.#answerAt
     const at = Math.max(now, from + gap)
     this.#dueAt = Math.min(at, this.#dueAt ?? at)
     this.plan()
@@ -93,7 +118,10 @@ export class Poll {
     if (this.#repeat) return void this.#run()
     const at = this.#nextAt()
     if (at === undefined || document.hidden) return
-    this.#timer = window.setTimeout(() => this.now(), Math.max(0, at - performance.now()))
+    this.#timer = window.setTimeout(
+      () => void this.#run(this.#acceptedMs()),
+      Math.max(0, at - performance.now()),
+    )
   }
 
   #nextAt(): number | undefined {
@@ -107,27 +135,51 @@ export class Poll {
     }
     const every = this.#every()
     const byTime = every === undefined ? Number.POSITIVE_INFINITY : this.#endedAt + every
-    const at = Math.min(byTime, this.#dueAt ?? Number.POSITIVE_INFINITY)
-    return at === Number.POSITIVE_INFINITY ? undefined : at
+    const never = Number.POSITIVE_INFINITY
+    const at = Math.min(byTime, this.#dueAt ?? never, this.#againAt ?? never)
+    return at === never ? undefined : at
   }
 
-  async #run(): Promise<void> {
+  /**
+   * Age that the answer to a planned request may have: it must be newer than the last one. An answer from after the last
+   * change has all changes; while more are expected, another request follows anyway.
+   */
+  #acceptedMs(): number {
+    if (!this.#isBehind || this.#failures > 0) return 0
+    const now = performance.now()
+    const gapMs = this.#changes >= MANY_CHANGES ? this.#gapMs : 0
+    return Math.min(now - this.#answerAt, Math.max(now - this.#changedAt, gapMs))
+  }
+
+  /** True if a change requires a request. */
+  get #isBehind(): boolean {
+    return this.#dueAt !== undefined || this.#againAt !== undefined
+  }
+
+  async #run(maxMs = 0): Promise<void> {
     clearTimeout(this.#timer)
     this.#running = true
     this.#repeat = false
-    if (this.#dueAt !== undefined) this.#inRow++
+    if (this.#dueAt !== undefined) this.#inRow += this.#changes < MANY_CHANGES ? 1 : MANY_IN_ROW
     this.#dueAt = undefined
+    this.#againAt = undefined
+    this.#changes = 0
     const begunAt = performance.now()
+    const age = { maxMs, ms: 0 }
     const { signal } = this.#stopped
     try {
-      await this.#load(signal)
+      await this.#load(signal, age)
       this.#failures = 0
+      // The change came after the answer, and perhaps nothing else follows.
+      if (age.ms > 0 && this.#changedAt >= begunAt - age.ms)
+        this.#againAt = performance.now() + this.#gapMs
     } catch (error) {
       if (signal.aborted) return
       this.#onFailure(error)
     } finally {
       this.#running = false
       this.#endedAt = performance.now()
+      this.#answerAt = this.#endedAt - age.ms
       this.#tookMs = this.#endedAt - begunAt
     }
     this.plan()

@@ -1,3 +1,4 @@
+import type { AnswerAge } from './poll.ts'
 import { read } from './server.ts'
 
 /** Executions that wait with the same requirement. */
@@ -23,4 +24,5 @@ export interface Queue {
   cut: boolean
 }
 
-export const readQueue = (signal?: AbortSignal) => read<Queue>('/queue', {}, signal)
+export const readQueue = (signal?: AbortSignal, age?: AnswerAge) =>
+  read<Queue>('/queue', {}, signal, age)

@@ -2,6 +2,7 @@ import { ArgumentError, ConnectionError, StatusError } from '@windlass/api-clien
 import type { ServerSentEvent } from '@windlass/api-client/event-stream'
 import { type ApiRequest, createApiClient } from '@windlass/api-client/http-client'
 import { count } from '../format/time.ts'
+import type { AnswerAge } from './poll.ts'
 import { learnTime } from './server-clock.ts'
 
 /** The server of this page; behind a proxy it may be below a path. */
@@ -76,9 +77,30 @@ function newKey(): string {
 export const sendStart = (request: ApiRequest, key = ''): Promise<string> =>
   sendRepeatable({ ...request, idempotencyKey: key || newKey() })
 
-/** Reads an answer without payloads; answers with payloads stay text (exact/execution.ts). */
-export async function read<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
-  return JSON.parse(await send({ method: 'GET', path, query }, signal)) as T
+/**
+ * Reads an answer without payloads; answers with payloads stay text (exact/execution.ts). With `age` the server may give
+ * an earlier answer again.
+ */
+export async function read<T>(
+  path: string,
+  query: Query = {},
+  signal: AbortSignal = never,
+  age?: AnswerAge,
+): Promise<T> {
+  const maxSeconds = Math.floor((age?.maxMs ?? 0) / 1_000)
+  const text = await client.call(
+    { method: 'GET', path, query },
+    {
+      authorization: undefined,
+      headers: maxSeconds > 0 ? { ...HEADERS, 'cache-control': `max-age=${maxSeconds}` } : HEADERS,
+      signal,
+      onHeaders(headers) {
+        learnTime(headers)
+        if (age) age.ms = Math.max(age.ms, 1_000 * (Number(headers.get('age')) || 0))
+      },
+    },
+  )
+  return JSON.parse(text) as T
 }
 
 /** Reads bytes of a text that the server stores; the range may end after the end of the text. */

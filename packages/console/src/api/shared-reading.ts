@@ -1,5 +1,5 @@
 import type { LiveSource } from '../live/live-source.ts'
-import { Poll } from './poll.ts'
+import { type AnswerAge, Poll } from './poll.ts'
 import { serverNow } from './server-clock.ts'
 
 /** An answer as far as it is known. */
@@ -21,12 +21,15 @@ export interface Schedule {
 
 type Listener = (known: Known) => void
 
+/** Reads an answer, of which the age may be up to a maximum. */
+export type Load<T> = (signal: AbortSignal, age: AnswerAge) => Promise<T>
+
 /** Answers of screens that were left, so that going back shows them at once. */
 const kept = new Map<string, Pick<Known, 'data' | 'readAt'>>()
 const MAX_KEPT = 100
 
-function keep(key: string, data: unknown): number {
-  const readAt = serverNow()
+function keep(key: string, data: unknown, ageMs: number): number {
+  const readAt = serverNow() - ageMs
   kept.delete(key)
   kept.set(key, { data, readAt })
   const [oldest] = kept.keys()
@@ -51,14 +54,15 @@ class Reading {
   readonly #listeners = new Set<Listener>()
   #known: Known
 
-  constructor(key: string, load: (signal: AbortSignal) => Promise<unknown>, schedule: Schedule) {
+  constructor(key: string, load: Load<unknown>, schedule: Schedule) {
     const { every, everyWhileLive, live, gapMs } = schedule
     this.schedule = schedule
     this.#known = knownOf(key)
     this.#poll = new Poll(
-      async (signal) => {
-        const data = await load(signal)
-        if (!signal.aborted) this.#tell({ data, readAt: keep(key, data), error: undefined })
+      async (signal, age) => {
+        const data = await load(signal, age)
+        if (signal.aborted) return
+        this.#tell({ data, readAt: keep(key, data, age.ms), error: undefined })
       },
       (error) => this.#tell({ ...this.#known, error }),
       () => (live?.isLive ? everyWhileLive : every),
@@ -109,7 +113,7 @@ const isSame = (one: Schedule, other: Schedule): boolean =>
  */
 export function joinReading(
   key: string,
-  load: (signal: AbortSignal) => Promise<unknown>,
+  load: Load<unknown>,
   schedule: Schedule,
   listener: Listener,
 ): { now: () => void; leave: () => void } {

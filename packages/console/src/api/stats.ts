@@ -1,3 +1,4 @@
+import type { AnswerAge } from './poll.ts'
 import { type Query, read } from './server.ts'
 import { serverNow } from './server-clock.ts'
 
@@ -39,12 +40,16 @@ const queryOf = ({ from, to, step }: Range) => ({
 })
 
 /** Statistics of a time range, of all executions or of those of a workflow, in groups if requested. */
-export const readStats = (range: Range, filter: Query = {}, signal?: AbortSignal) =>
-  read<Stats>('/executions/stats', { ...queryOf(range), ...filter }, signal)
+export const readStats = (
+  range: Range,
+  filter: Query = {},
+  signal?: AbortSignal,
+  age?: AnswerAge,
+) => read<Stats>('/executions/stats', { ...queryOf(range), ...filter }, signal, age)
 
 /** Statistics of the executions of one worker. */
-export const readHistory = (worker: string, range: Range, signal?: AbortSignal) =>
-  read<Stats>(`/workers/${encodeURIComponent(worker)}/history`, queryOf(range), signal)
+export const readHistory = (worker: string, range: Range, signal?: AbortSignal, age?: AnswerAge) =>
+  read<Stats>(`/workers/${encodeURIComponent(worker)}/history`, queryOf(range), signal, age)
 
 /** Ends of ranges are whole multiples of this, so that open consoles ask the same. */
 const ROUND_MS = 10_000

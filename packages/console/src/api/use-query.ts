@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import type { LiveSource } from '../live/live-source.ts'
-import { joinReading, type Known, knownOf } from './shared-reading.ts'
+import { joinReading, type Known, knownOf, type Load } from './shared-reading.ts'
 
 export interface Answer<T> {
   /** The last answer; it stays while a later request fails. */
@@ -34,7 +34,7 @@ type State = Known & { key: string }
  */
 export function useQuery<T>(
   key: string | undefined,
-  load: (signal: AbortSignal) => Promise<T>,
+  load: Load<T>,
   { every, everyWhileLive, live, gapMs = every ?? 0 }: Options = {},
 ): Answer<T> {
   const name = key ?? ''
@@ -48,7 +48,7 @@ export function useQuery<T>(
     const schedule = { every, everyWhileLive, live, gapMs }
     const { now, leave } = joinReading(
       key,
-      (signal) => loading.current(signal),
+      (signal, age) => loading.current(signal, age),
       schedule,
       (known) => setState((last) => (isShown(last, key, known) ? last : { key, ...known })),
     )

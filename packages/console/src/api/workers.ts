@@ -1,3 +1,4 @@
+import type { AnswerAge } from './poll.ts'
 import { read, send } from './server.ts'
 
 export interface WorkerRow {
@@ -21,7 +22,8 @@ export interface WorkerRow {
   last_seen_at?: string | null
 }
 
-export const listWorkers = (signal?: AbortSignal) => read<WorkerRow[]>('/workers', {}, signal)
+export const listWorkers = (signal?: AbortSignal, age?: AnswerAge) =>
+  read<WorkerRow[]>('/workers', {}, signal, age)
 
 export const getWorker = (name: string, signal?: AbortSignal) =>
   read<WorkerRow>(`/workers/${encodeURIComponent(name)}`, {}, signal)

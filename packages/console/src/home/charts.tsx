@@ -1,3 +1,5 @@
+import { CHARTS } from '../api/intervals.ts'
+import type { Load } from '../api/shared-reading.ts'
 import { recentSteps, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
@@ -5,9 +7,6 @@ import { lists } from '../live/feed.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
 import { stepsOf } from './series.ts'
 
-const EVERY_MS = 15_000
-/** The last hour moves without an event. */
-const MOVES_MS = 60_000
 const RANGE = { seconds: 3_600, step: 120 }
 
 const ENDED = [
@@ -22,15 +21,15 @@ const WAITS = [
 interface Props {
   /** Name of the statistics among the answers that are kept. */
   name: string
-  load: (range: ReturnType<typeof recentSteps>, signal: AbortSignal) => Promise<Stats>
+  load: (range: ReturnType<typeof recentSteps>, ...read: Parameters<Load<Stats>>) => Promise<Stats>
 }
 
 /** The last hour: how many executions ended, and how long they waited. Nothing while it cannot be read. */
 export function Charts({ name, load }: Props) {
   const { data } = useQuery(
     `stats ${name}`,
-    (signal) => load(recentSteps(RANGE.seconds, RANGE.step), signal),
-    { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
+    (...reading) => load(recentSteps(RANGE.seconds, RANGE.step), ...reading),
+    { ...CHARTS, live: lists.executions },
   )
   if (!data) return null
   return (

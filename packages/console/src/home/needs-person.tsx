@@ -1,4 +1,5 @@
 import { listApprovals } from '../api/approvals.ts'
+import { COUNTS, SCHEDULES } from '../api/intervals.ts'
 import type { Queue, QueueRow } from '../api/queue.ts'
 import { listSchedules, type ScheduleRow } from '../api/schedules.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -11,8 +12,6 @@ import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { type Total, totalText, waitingOf } from './counts.ts'
 
-const EVERY_MS = 3_000
-const SLOW_MS = 10_000
 const SHOWN_APPROVALS = 3
 const SHOWN_SCHEDULES = 5
 
@@ -29,10 +28,10 @@ export function NeedsPerson({ paused, queue }: Props) {
   const waiting = useQuery(
     'approvals pending',
     (signal) => listApprovals({ status: 'pending', limit: '100' }, signal),
-    { every: EVERY_MS, live: lists.approvals },
+    { ...COUNTS, live: lists.approvals },
   )
   const schedules = useQuery('schedules', listSchedules, {
-    every: SLOW_MS,
+    ...SCHEDULES,
     live: lists.schedules,
   })
   const approvals = waiting.data?.approvals ?? []

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { COUNTS } from '../api/intervals.ts'
 import type { Queue } from '../api/queue.ts'
 import { serverNow } from '../api/server-clock.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -12,7 +13,6 @@ import { Since } from '../ui/running-times.tsx'
 import { failedLately, type Total, totalText, waitingOf } from './counts.ts'
 import { useFailedLately, useTotal } from './use-counts.ts'
 
-const EVERY_MS = 3_000
 const MINUTE_MS = 60_000
 
 interface Props {
@@ -71,7 +71,7 @@ const Tile = ({ label, to, total, tone, children }: TileProps) => (
 )
 
 function Workers() {
-  const { data } = useQuery('workers', listWorkers, { every: EVERY_MS, live: lists.workers })
+  const { data } = useQuery('workers', listWorkers, { ...COUNTS, live: lists.workers })
   const online = data?.filter(({ status }) => status === 'online').length
   const others = data && online !== undefined ? data.length - online : 0
   return (

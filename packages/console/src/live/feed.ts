@@ -1,4 +1,5 @@
 /** The stream of lists of this browser, with the means of the platform. */
+import { COLLECT_MS } from '../api/intervals.ts'
 import { readMe } from '../api/me.ts'
 import { follow } from '../api/server.ts'
 import { SESSION_ENDED } from '../api/session-ended.ts'
@@ -6,9 +7,6 @@ import { type ListEvent, type Topic, toListEvents, topicsFor } from './list-even
 import type { LiveSource } from './live-source.ts'
 import { type FeedDeps, type Message, SharedFeed } from './shared-feed.ts'
 import { followStream } from './stream.ts'
-
-/** Events that arrive together are given to the screens together. */
-const COLLECT_MS = 100
 
 const readLists: FeedDeps['read'] = ({ after, signal, onEvents, onState }) => {
   let collected: ListEvent[] = []

@@ -18,7 +18,12 @@ const eventOf = (row: ExecutionRow): ListEvent => ({
 })
 
 /** A list that was read with some rows, and the gaps of the reads that events ask for. */
-async function listOf(rows: ExecutionRow[], filter: Filter = {}, limit = 3, offset = 0) {
+async function listOf(
+  rows: ExecutionRow[],
+  filter: Filter = {},
+  limit = 3,
+  { offset = 0, now = (): number => 0 } = {},
+) {
   const page: ExecutionPage = { executions: rows, total: rows.length, limit, offset }
   let give = (_: ListEvent[]) => {}
   const source = new LiveRows(
@@ -30,6 +35,7 @@ async function listOf(rows: ExecutionRow[], filter: Filter = {}, limit = 3, offs
       },
     },
     filter,
+    now,
   )
   const gaps: unknown[] = []
   source.subscribe(
@@ -79,7 +85,7 @@ test('new rows: in the order of the list, as many as the page has', async () => 
 })
 
 test('a new row on a later page of the list: not shown there', async () => {
-  const { give, shown } = await listOf([rowAt(2)], {}, 3, 3)
+  const { give, shown } = await listOf([rowAt(2)], {}, 3, { offset: 3 })
   give(eventOf(rowAt(4)))
   expect(shown()).toEqual([['id2', 'RUNNING']])
 })
@@ -160,4 +166,23 @@ test('rows that are shown: one that left the page changes still, and one that is
     ['id3', 'RUNNING'],
     ['id1', 'FAILED'],
   ])
+})
+
+test('an answer with an age: rows and skipped changes that arrived after its time are still shown', async () => {
+  const clock = { ms: 0 }
+  const { give, shown, source, page } = await listOf([rowAt(1)], {}, 3, { now: () => clock.ms })
+  const read = (ageMs: number) => source.read(async () => page, { ms: ageMs })
+  clock.ms = 1_000
+  give(eventOf(rowAt(2)), { kind: 'skipped', topic: 'executions', rows: 7 })
+  clock.ms = 5_000
+  give({ kind: 'skipped', topic: 'executions', rows: 5 })
+  clock.ms = 6_000
+  await read(5_500)
+  expect(shown().map(([id]) => id)).toEqual(['id2', 'id1'])
+  expect(source.skipped).toBe(12)
+  await read(2_000)
+  expect(shown().map(([id]) => id)).toEqual(['id1'])
+  expect(source.skipped).toBe(5)
+  await read(0)
+  expect(source.skipped).toBe(0)
 })

@@ -1,29 +1,45 @@
 import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
+import { LIST } from '../api/intervals.ts'
+import type { AnswerAge } from '../api/poll.ts'
 import type { ListEvent } from './list-event.ts'
 import type { LiveSource } from './live-source.ts'
 import { type Filter, matches } from './matches.ts'
 import { RowChanges } from './row-changes.ts'
 import type { SharedFeed } from './shared-feed.ts'
 
-/** The list is read again: because of changes that were not sent as rows, and for its total. */
-const SOON_MS = 2_000
-const LATER_MS = 10_000
+/** No answer is older. */
+const MAX_AGE_MS = 15_000
+
+/** Number of the last event that had arrived at a time, and of the changes that had been skipped. */
+interface Arrived {
+  at: number
+  number: number
+  skipped: number
+}
 
 /** A list of executions whose rows change by events between two reads. */
 export class LiveRows implements LiveSource {
   readonly #feed: Pick<SharedFeed, 'isLive' | 'subscribe'>
   readonly #filter: Filter
   readonly #changes = new RowChanges()
-  /** Rows of events up to this one are in the page that was read, if they match. */
-  #readUpTo = 0
+  readonly #now: () => number
+  /** What had arrived at earlier times, the oldest first; a page may be so old. */
+  #arrived: Arrived[] = [{ at: Number.NEGATIVE_INFINITY, number: 0, skipped: 0 }]
+  /** What had arrived before the page that was read; it has these changes. */
+  #read: Omit<Arrived, 'at'> = { number: 0, skipped: 0 }
   /** Revisions of the rows that were read. */
   #revisions = new Map<string, number>()
   #skipped = 0
   #onRows = () => {}
 
-  constructor(feed: Pick<SharedFeed, 'isLive' | 'subscribe'>, filter: Filter) {
+  constructor(
+    feed: Pick<SharedFeed, 'isLive' | 'subscribe'>,
+    filter: Filter,
+    now: () => number = () => performance.now(),
+  ) {
     this.#feed = feed
     this.#filter = filter
+    this.#now = now
   }
 
   get isLive(): boolean {
@@ -32,7 +48,7 @@ export class LiveRows implements LiveSource {
 
   /** Changes since the last read that were too many to be sent. */
   get skipped(): number {
-    return this.#skipped
+    return this.#skipped - this.#read.skipped
   }
 
   /** Calls back when rows have changed. */
@@ -53,13 +69,15 @@ export class LiveRows implements LiveSource {
     )
   }
 
-  /** Reads the list; its answer has what arrived before. */
-  async read(load: () => Promise<ExecutionPage>): Promise<ExecutionPage> {
-    const upTo = this.#changes.number
-    const skipped = this.#skipped
+  /** Reads the list; its answer has what arrived before, or before the time of its age. */
+  async read(
+    load: () => Promise<ExecutionPage>,
+    age: Pick<AnswerAge, 'ms'> = { ms: 0 },
+  ): Promise<ExecutionPage> {
+    const arrived = this.#arrived
+    const begunAt = this.#now()
     const page = await load()
-    this.#readUpTo = upTo
-    this.#skipped -= skipped
+    this.#read = arrived.findLast(({ at }) => at <= begunAt - age.ms) ?? this.#read
     this.#revisions = new Map(
       page.executions.map(({ execution_id, revision = -1 }) => [execution_id, revision]),
     )
@@ -75,7 +93,7 @@ export class LiveRows implements LiveSource {
     if (offset > 0) return rows
     const known = new Set(executions.map(({ execution_id }) => execution_id))
     const last = executions.length < limit ? undefined : executions.at(-1)
-    const added = [...this.#changes.since(this.#readUpTo)].filter(
+    const added = [...this.#changes.since(this.#read.number)].filter(
       (row) =>
         !known.has(row.execution_id) &&
         matches(row, this.#filter) === 'yes' &&
@@ -86,21 +104,29 @@ export class LiveRows implements LiveSource {
 
   #take(events: readonly ListEvent[], onChange: (gapMs: number) => void): void {
     const gaps = events.flatMap((event) => this.#gapAfter(event) ?? [])
+    this.#noteArrival()
     if (gaps.length === 0) return
     onChange(Math.min(...gaps))
     this.#onRows()
+  }
+
+  #noteArrival(): void {
+    const at = this.#now()
+    const first = this.#arrived.findLastIndex((one) => one.at <= at - MAX_AGE_MS)
+    const arrived = { at, number: this.#changes.number, skipped: this.#skipped }
+    this.#arrived = [...this.#arrived.slice(Math.max(0, first)), arrived]
   }
 
   /** Milliseconds after which the list is read because of an event; undefined: the event changes nothing. */
   #gapAfter(event: ListEvent): number | undefined {
     if (event.topic !== 'executions') return undefined
     if (event.kind === 'skipped') this.#skipped += event.rows
-    if (event.kind !== 'row') return SOON_MS
+    if (event.kind !== 'row') return LIST.lostMs
     const row = event.row as ExecutionRow | null
     // The server repeats what may have been lost.
     const isRead = row !== null && (event.revision ?? 0) <= (this.#revisions.get(event.id) ?? -1)
     if (!this.#changes.take(event) || isRead) return undefined
-    return row === null || matches(row, this.#filter) === 'unknown' ? SOON_MS : LATER_MS
+    return row === null || matches(row, this.#filter) === 'unknown' ? LIST.lostMs : LIST.shownMs
   }
 }
 

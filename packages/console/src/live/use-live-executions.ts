@@ -1,11 +1,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { type ExecutionPage, type ExecutionRow, listExecutions } from '../api/executions.ts'
+import { LIST } from '../api/intervals.ts'
 import type { Query } from '../api/server.ts'
 import { type Answer, useQuery } from '../api/use-query.ts'
 import { feed } from './feed.ts'
 import { LiveRows } from './live-rows.ts'
-
-const EVERY_MS = 2_000
 
 export interface LiveExecutions extends Answer<ExecutionPage> {
   /** Rows of the page as they are now. */
@@ -24,8 +23,8 @@ export function useLiveExecutions(filter: Query, page: Query): LiveExecutions {
   const source = useMemo(() => new LiveRows(feed, filter), [key])
   const answer = useQuery(
     key,
-    (signal) => source.read(() => listExecutions({ ...filter, ...page }, signal)),
-    { every: EVERY_MS, live: source },
+    (signal, age) => source.read(() => listExecutions({ ...filter, ...page }, signal, age), age),
+    { every: LIST.every, live: source },
   )
   const [changes, setChanges] = useState(0)
   useEffect(() => source.watch(() => setChanges((count) => count + 1)), [source])

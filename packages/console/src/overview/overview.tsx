@@ -1,3 +1,4 @@
+import { CHARTS } from '../api/intervals.ts'
 import { serverNow } from '../api/server-clock.ts'
 import { readStats, type Stats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -15,9 +16,6 @@ import { filterOf, GROUPS, type Group, groupRows } from './groups.ts'
 import { LENGTHS, rangeOf, stepsBetween } from './range.ts'
 
 const PATH = 'executions'
-const EVERY_MS = 15_000
-/** A range up to now moves without an event. */
-const MOVES_MS = 60_000
 /** Rows of the table of groups. */
 const SHOWN = 20
 
@@ -39,8 +37,8 @@ export function Overview({ query }: { query: URLSearchParams }) {
   const asked = ['range', 'created_after', 'created_before'].map((name) => query.get(name))
   const answer = useQuery(
     `overview ${JSON.stringify([filter, asked])}`,
-    (signal) => readStats(rangeOf(query, serverNow()), filter, signal),
-    { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
+    (...read) => readStats(rangeOf(query, serverNow()), filter, ...read),
+    { ...CHARTS, live: lists.executions },
   )
   return (
     <section class="page-body over-time" aria-label="Over time">

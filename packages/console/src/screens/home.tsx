@@ -1,4 +1,5 @@
 import { listExecutions } from '../api/executions.ts'
+import { COUNTS } from '../api/intervals.ts'
 import { readStats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
@@ -16,15 +17,18 @@ import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 
-const EVERY_MS = 3_000
 const RECENT = 8
 
 /** What runs, what waits, what failed, and what needs a person. */
 export function HomeScreen() {
-  const recent = useQuery('recent', (signal) => listExecutions({ limit: String(RECENT) }, signal), {
-    every: EVERY_MS,
-    live: lists.executions,
-  })
+  const recent = useQuery(
+    'recent',
+    (...read) => listExecutions({ limit: String(RECENT) }, ...read),
+    {
+      ...COUNTS,
+      live: lists.executions,
+    },
+  )
   const paused = useTotal('PAUSED').data
   const queue = useQueue().data
   return (
@@ -34,7 +38,7 @@ export function HomeScreen() {
       <Demo />
       <NeedsPerson paused={paused} queue={queue} />
       {recent.data !== undefined && recent.data.total !== 0 && (
-        <Charts name="of all" load={(range, signal) => readStats(range, {}, signal)} />
+        <Charts name="of all" load={(range, ...read) => readStats(range, {}, ...read)} />
       )}
       {recent.data?.total !== 0 && (
         <section class="page-body" aria-label="Latest executions">
@@ -50,8 +54,8 @@ export function HomeScreen() {
 
 /** The three steps to a first run; each is marked when it is done. */
 function FirstSteps() {
-  const workers = useQuery('workers', listWorkers, { every: EVERY_MS, live: lists.workers })
-  const workflows = useQuery('workflows', listWorkflows, { every: EVERY_MS })
+  const workers = useQuery('workers', listWorkers, { ...COUNTS, live: lists.workers })
+  const workflows = useQuery('workflows', listWorkflows, COUNTS)
   const [first] = workflows.data ?? []
   const isOnline = workers.data?.some(({ status }) => status === 'online') ?? false
   return (

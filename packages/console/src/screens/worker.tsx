@@ -31,7 +31,7 @@ export function WorkerScreen({ rest: [name = ''] }: ScreenProps) {
       <Charts
         key={name}
         name={`of worker ${name}`}
-        load={(range, signal) => readHistory(name, range, signal)}
+        load={(range, ...read) => readHistory(name, range, ...read)}
       />
       <WorkerExecutions key={name} name={name} />
     </Page>
@@ -89,7 +89,7 @@ function WorkerExecutions({ name }: { name: string }) {
   const query = { limit: String(SHOWN) }
   const answer = useQuery(
     `executions of worker ${name}`,
-    (signal) => listWorkerExecutions(name, query, signal),
+    (...read) => listWorkerExecutions(name, query, ...read),
     { every: EVERY_MS, live: lists.executions },
   )
   return (

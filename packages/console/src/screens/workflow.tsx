@@ -122,7 +122,7 @@ function Recent({ workflow: { namespace, name } }: { workflow: Workflow }) {
   const query = { namespace, workflow_name: name, limit: String(RECENT) }
   const answer = useQuery(
     `recent ${namespace}/${name}`,
-    (signal) => listExecutions(query, signal),
+    (...read) => listExecutions(query, ...read),
     { every: EVERY_MS, live: lists.executions },
   )
   return (

@@ -26,7 +26,7 @@ export function VersionStatistics({ workflow: { namespace, name }, query }: Prop
   const filter = { group: 'version', namespace, workflow_name: name }
   const answer = useQuery(
     `versions in ${length} ${namespace}/${name}`,
-    (signal) => readStats(recently(seconds, seconds), filter, signal),
+    (...read) => readStats(recently(seconds, seconds), filter, ...read),
     { every: EVERY_MS, everyWhileLive: MOVES_MS, live: lists.executions },
   )
   return (
