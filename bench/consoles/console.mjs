@@ -3,14 +3,13 @@ import { Client } from '../lib/http.mjs'
 // The clock of requests is that of the page, which has a window; only what it reads of it is here.
 globalThis.window ??= globalThis
 globalThis.document ??= { hidden: false, addEventListener() {}, removeEventListener() {} }
-const { Poll } = await import(
-  new URL('../../packages/console/src/api/poll.ts', import.meta.url).href
-)
+const page = (file) => import(new URL(`../../packages/console/src/${file}`, import.meta.url).href)
+const { Poll } = await page('api/poll.ts')
+const intervals = await page('api/intervals.ts')
+const { CHARTS, COLLECT_MS, COUNTS, FAILED_LATELY, LIST, ME, QUEUE, SCHEDULES } = intervals
 
 const HOUR_MS = 3_600_000
 const STREAM = '/events/stream?topics=executions,workers,schedules,approvals'
-/** Events that arrive together are given to the screens together. */
-const COLLECT_MS = 100
 
 const ROUND_MS = 10_000
 const iso = (ms) => new Date(ms).toISOString()
@@ -24,49 +23,63 @@ const stats = (step) => () => {
 const failed = () =>
   `/executions?state=FAILED&finished_after=${iso(rounded(Date.now()) - HOUR_MS)}&limit=1`
 
-/**
- * Requests of screens: path, milliseconds between two requests for changes (`gap`; `lost`: for changes that the stream
- * did not send as rows), topics of these, and by time while the stream is live.
- */
-const SHELL = [{ path: '/me', live: 60_000 }]
+/** A request of a screen, with its intervals and the topics whose changes it is sent for. */
+const query = (path, { every, everyWhileLive }, ...topics) => ({
+  ...{ path, gap: every, lost: every, live: everyWhileLive, topics },
+})
+/** A request that is sent by time alone. */
+const byTime = (path, { every }) => query(path, { every: 0, everyWhileLive: every })
+
+const SHELL = [byTime('/me', ME)]
 const SCREENS = {
   stream: [],
   home: [
-    ...['/executions?limit=8', '/executions?state=RUNNING&limit=1'].map(ofExecutions(3_000)),
-    ...['/executions?state=PAUSED&limit=1', failed].map(ofExecutions(3_000)),
-    { path: '/queue', gap: 10_000, topics: ['executions', 'workers'] },
-    { path: '/workers', gap: 3_000, topics: ['workers'] },
-    { path: '/approvals?status=pending&limit=100', gap: 3_000, topics: ['approvals'] },
-    { path: '/schedules?limit=1000', gap: 10_000, topics: ['schedules'] },
-    { path: stats(120), gap: 15_000, topics: ['executions'], live: 60_000 },
+    query('/executions?limit=8', COUNTS, 'executions'),
+    query('/executions?state=RUNNING&limit=1', COUNTS, 'executions'),
+    query('/executions?state=PAUSED&limit=1', COUNTS, 'executions'),
+    query(failed, FAILED_LATELY, 'executions'),
+    query('/queue', QUEUE, 'executions', 'workers'),
+    query('/workers', COUNTS, 'workers'),
+    query('/approvals?status=pending&limit=100', COUNTS, 'approvals'),
+    query('/schedules?limit=1000', SCHEDULES, 'schedules'),
+    query(stats(120), CHARTS, 'executions'),
   ],
   executions: [
-    { path: '/executions?limit=50&offset=0', gap: 10_000, lost: 2_000, topics: ['executions'] },
-    { path: stats(60), gap: 15_000, topics: ['executions'], live: 60_000 },
-    { path: '/me/views', live: 60_000 },
+    {
+      ...query('/executions?limit=50&offset=0', LIST, 'executions'),
+      ...{ gap: LIST.shownMs, lost: LIST.lostMs },
+    },
+    query(stats(60), CHARTS, 'executions'),
+    query('/me/views', {}),
   ],
 }
 
-function ofExecutions(gap) {
-  return (path) => ({ path, gap, topics: ['executions'] })
+/** Options of a request whose answer may be so old. */
+function acceptedAge({ maxMs } = { maxMs: 0 }) {
+  const seconds = Math.floor(maxMs / 1_000)
+  return seconds > 0 ? { headers: { 'cache-control': `max-age=${seconds}` } } : {}
 }
 
 /** Opens a console on a screen; counts its requests and the frames of its stream. Returns what closes it. */
 export async function openConsole(url, screen, counts) {
   const client = new Client(url, 6)
-  const read = async (path) => {
+  const read = async (path, age) => {
     counts.requests++
-    const { status, text } = await client.request('GET', typeof path === 'string' ? path : path())
-    if (status !== 200) throw new Error(`${path}: ${status} ${text}`)
+    const target = typeof path === 'string' ? path : path()
+    const { status, headers, text } = await client.request('GET', target, acceptedAge(age))
+    if (status !== 200) throw new Error(`${target}: ${status} ${text}`)
+    if (!headers.age) return
+    counts.repeated++
+    age.ms = 1_000 * Number(headers.age)
   }
   await read('/me')
   const changed = new Set()
   const lost = new Set()
   let timer
   const queries = [...SHELL, ...SCREENS[screen]].map((query) => ({
-    ...{ gap: 0, lost: query.gap, topics: [], ...query },
+    ...query,
     poll: new Poll(
-      () => read(query.path),
+      (_, age) => read(query.path, age),
       (error) => process.stderr.write(`${error}\n`),
       () => query.live,
       query.gap,
