@@ -23,9 +23,9 @@ export class LiveRows implements LiveSource {
   readonly #filter: Filter
   readonly #changes = new RowChanges()
   readonly #now: () => number
-  /** What had arrived at earlier times, the oldest first; a page may be so old. */
+  /** Arrivals of the last seconds, the oldest first: a page may be so old. */
   #arrived: Arrived[] = [{ at: Number.NEGATIVE_INFINITY, number: 0, skipped: 0 }]
-  /** What had arrived before the page that was read; it has these changes. */
+  /** Arrivals up to the time of the page that was read, which has these changes. */
   #read: Omit<Arrived, 'at'> = { number: 0, skipped: 0 }
   /** Revisions of the rows that were read. */
   #revisions = new Map<string, number>()

@@ -142,7 +142,7 @@ export class ChangedRows implements ListSource {
     return { rows: page.rows, skipped: 0, isLost: false, cursor: this.cursor }
   }
 
-  /** While readers are told of skipped rows in each read, they read their lists anyway. */
+  /** False while each read reports skipped rows, since readers then read their lists anyway. */
   #isPollDue(): boolean {
     if (this.#haveMany) return false
     return this.#now() - this.#polledMs >= (this.#isBehind ? POLL_WITHOUT_SIGNALS_MS : POLL_MS)
