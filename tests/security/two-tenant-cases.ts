@@ -73,6 +73,8 @@ const RANGE = '&from=2026-01-01T00:00:00Z&to=2046-01-01T00:00:00Z&step=31536000'
 export const OPERATIONS: Record<string, Operation> = {
   'GET /admin/audit': { also: [`?object=workflow:one/${THEIRS.workflow_name}`] },
   'GET /admin/audit/head': {},
+  'GET /admin/audit/checkpoints': {},
+  'GET /admin/audit/keys': {},
   'GET /admin/configs': {},
   'POST /admin/configs': { body: { name: THEIRS.secret, value: 1 } },
   'POST /admin/configs/batch': { body: [THEIRS.secret] },

@@ -18,7 +18,9 @@ import {
 } from './commands/execution.ts'
 import { executionFollow } from './commands/execution-follow.ts'
 import {
+  auditCheckpoints,
   auditHead,
+  auditKeys,
   executionExplain,
   executionLog,
   executionLogs,
@@ -197,6 +199,8 @@ export const commands: readonly Command[] = [
   sessionRevoke,
   auditList,
   auditHead,
+  auditCheckpoints,
+  auditKeys,
   auditVerify,
   auditExport,
   auditPrune,

@@ -38,3 +38,14 @@ export async function toDatabaseEnv(env: NodeJS.ProcessEnv): Promise<NodeJS.Proc
   const path = data === undefined ? '' : join(data, 'secrets/postgres-url')
   return existsSync(path) ? { ...env, SVC_POSTGRES__URL: readFileSync(path, 'utf8') } : env
 }
+
+/** Adds the encryption key too, if the database is that of `npm start` and no key is configured. */
+export async function toIdentityEnv(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const database = await toDatabaseEnv(env)
+  const isConfigured = loadSettings(env).security.encryption.encryption_key !== undefined
+  const data = isConfigured || database === env ? undefined : await findDataDir()
+  const path = data === undefined ? '' : join(data, 'secrets/encryption-key')
+  return existsSync(path)
+    ? { ...database, SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: readFileSync(path, 'utf8') }
+    : database
+}

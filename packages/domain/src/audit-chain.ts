@@ -2,6 +2,7 @@
  * The rules of the audit chain without a hash function, so that a browser can verify the chain too:
  * `audit.ts` describes the chain and adds the hashes of Node. Hashes are lower-case hexadecimal here.
  */
+import type { Checkpoint } from './audit-checkpoint.ts'
 
 /** The members of an entry that its hash covers. */
 export interface HashedEntry {
@@ -48,16 +49,35 @@ export interface EntryHashes {
 /** Verifies the links of a chain entry by entry, from the first, and collects its problems. */
 export class ChainLinks {
   readonly problems: string[] = []
+  /** Facts that are no problem, such as a pruned part. */
+  readonly notes: string[] = []
   #last: HexHead
   readonly #remembered: HexHead | undefined
+  /** With valid signatures. */
+  readonly #checkpoints: readonly Checkpoint[]
+  /** The hashes that were signed for an entry; more than one if a chain was rebuilt. */
+  readonly #signed = new Map<number, string[]>()
+  readonly #firstSigned: number
+  readonly #lastSigned: number
   /** The entry before the first one of a log whose beginning is missing. */
   #base: HexHead | undefined
-  #isBasePruned = false
+  /** The entry that records that the log was pruned up to the base. */
+  #prune: { seq: number; isSigned: boolean } | undefined
 
   /** `start` is the last entry of a verified part, from which the entries continue. */
-  constructor(remembered?: HexHead, start: HexHead = { seq: 0, hash: GENESIS_HEX }) {
+  constructor(
+    remembered?: HexHead,
+    start: HexHead = { seq: 0, hash: GENESIS_HEX },
+    checkpoints: readonly Checkpoint[] = [],
+  ) {
     this.#remembered = remembered
     this.#last = start
+    this.#checkpoints = checkpoints
+    for (const { seq, hash } of checkpoints)
+      this.#signed.set(seq, [...(this.#signed.get(seq) ?? []), hash])
+    const numbers = checkpoints.map(({ seq }) => seq).sort((a, b) => a - b)
+    this.#firstSigned = numbers.at(0) ?? Number.POSITIVE_INFINITY
+    this.#lastSigned = numbers.at(-1) ?? 0
   }
 
   /** The last verified entry. */
@@ -72,7 +92,9 @@ export class ChainLinks {
     if (actual !== claimed) this.problems.push(`entry ${seq} was changed`)
     if (seq === this.#remembered?.seq && claimed !== this.#remembered.hash)
       this.problems.push(`entry ${seq} is not the one that was remembered`)
-    if (this.#base && prunesUpTo(entry, this.#base)) this.#isBasePruned = true
+    if (this.#signed.get(seq)?.some((hash) => hash !== claimed))
+      this.problems.push(`entry ${seq} is not the one of its signed checkpoint`)
+    if (this.#base) this.#prune ??= findPrune(entry, this.#base)
     this.#last = { seq, hash: claimed }
   }
 
@@ -90,12 +112,15 @@ export class ChainLinks {
   }
 
   /**
-   * Verifies that the chain contains the head that the log claims and the head that was noted elsewhere.
+   * Verifies that the chain contains the head that the log claims, the head that was noted elsewhere, and the entries of
+   * all checkpoints. `isPart`: it may end before them, as an exported file does.
    */
-  verifyEnd(claimed: HexHead): void {
+  verifyEnd(claimed: HexHead, { isPart = false } = {}): void {
     if (this.#base) this.#verifyBase(this.#base)
     const { seq, hash } = this.#last
-    const end = Math.max(claimed.seq, this.#remembered?.seq ?? 0)
+    const end = Math.max(claimed.seq, this.#remembered?.seq ?? 0, isPart ? 0 : this.#lastSigned)
+    if (isPart && this.#lastSigned > seq)
+      this.notes.push(`checkpoints of later entries than ${seq} were not compared`)
     if (end > seq) this.#missing(seq + 1, end)
     else if (claimed.seq < seq || claimed.hash !== hash)
       this.problems.push('the head of the log is not its last entry')
@@ -104,28 +129,49 @@ export class ChainLinks {
   /**
    * Verifies that the entries before the first one were pruned, and that the noted head is not one of them.
    */
-  #verifyBase({ seq, hash }: HexHead): void {
+  #verifyBase(base: HexHead): void {
     const remembered = this.#remembered
-    if (!this.#isBasePruned) this.#missing(1, seq)
-    else if (remembered?.seq === seq && remembered.hash !== hash)
-      this.problems.push(`entry ${seq} is not the one that was remembered`)
-    else if (remembered && remembered.seq < seq)
+    if (!this.#verifyPrune(base)) return
+    if (remembered?.seq === base.seq && remembered.hash !== base.hash)
+      this.problems.push(`entry ${base.seq} is not the one that was remembered`)
+    else if (remembered && remembered.seq < base.seq)
       this.problems.push(`entry ${remembered.seq} was pruned: verify it with the exported file`)
   }
 
-  #missing(from: number, to: number): void {
-    this.problems.push(
+  /** True if the chain may begin after this entry. Releases before the first checkpoint pruned without one. */
+  #verifyPrune({ seq, hash }: HexHead): boolean {
+    const part = seq === 1 ? 'entry 1 was' : `entries 1 to ${seq} were`
+    const signed = this.#checkpoints.find((one) => one.reason === 'prune' && one.seq === seq)
+    const prune = this.#prune
+    if (!signed && !prune) return this.#missing(1, seq)
+    if (!signed && prune && (prune.isSigned || prune.seq > this.#firstSigned))
+      return this.#problem(`${part} pruned, and no valid signed checkpoint covers them`)
+    if (signed && signed.hash !== hash)
+      return this.#problem(`entry ${seq + 1} does not continue the checkpoint of entry ${seq}`)
+    this.notes.push(
+      signed
+        ? `${part} pruned on ${signed.at}, with a signed checkpoint`
+        : `${part} pruned by a release that signed no checkpoints`,
+    )
+    return true
+  }
+
+  #missing(from: number, to: number): false {
+    return this.#problem(
       from === to ? `entry ${from} is missing` : `entries ${from} to ${to} are missing`,
     )
   }
+
+  #problem(text: string): false {
+    this.problems.push(text)
+    return false
+  }
 }
 
-/** True if this entry records that the log was pruned up to that one. */
-function prunesUpTo(
-  { action, outcome, detail_json }: HashedEntry,
-  { seq, hash }: HexHead,
-): boolean {
-  if (action !== 'audit.prune' || outcome !== 'done') return false
-  const detail = JSON.parse(detail_json) as { to_seq?: unknown; to_hash?: unknown }
-  return detail.to_seq === seq && detail.to_hash === hash
+/** Parses an entry that records that the log was pruned up to the base; undefined for any other entry. */
+function findPrune({ seq, action, outcome, detail_json }: HashedEntry, base: HexHead) {
+  if (action !== 'audit.prune' || outcome !== 'done') return undefined
+  const { to_seq, to_hash, key_id } = JSON.parse(detail_json) as Record<string, unknown>
+  const isOfBase = to_seq === base.seq && to_hash === base.hash
+  return isOfBase ? { seq, isSigned: key_id !== undefined } : undefined
 }

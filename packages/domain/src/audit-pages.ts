@@ -1,6 +1,15 @@
 import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { AuditChainVerifier, ChainedEntry, Head } from './audit.ts'
+import {
+  type Checkpoint,
+  type CheckpointKey,
+  type CheckpointList,
+  lastPruned,
+  type VerifiedCheckpoints,
+  verifyCheckpoints,
+} from './audit-checkpoint.ts'
 import { toAuditEntry } from './audit-entry.ts'
+import { nodeCrypto } from './audit-signature.ts'
 
 /** The largest page of the audit log. */
 export const AUDIT_PAGE = 1_000
@@ -22,7 +31,7 @@ export type ReadRoute = (request: {
 export async function readAuditPage(
   read: ReadRoute,
   after: number,
-): Promise<{ head: Head; lines: AuditLine[] }> {
+): Promise<{ head: Head; lines: AuditLine[]; checkpoints: number }> {
   const query = { after: String(after), limit: String(AUDIT_PAGE) }
   const answer = await read({ method: 'GET', path: '/admin/audit', query })
   const members = membersOf(answer)
@@ -30,7 +39,9 @@ export async function readAuditPage(
   if (!entries || head === undefined)
     throw new Error("the server's answer is not a page of the audit log")
   const lines = entries.map((json) => ({ json, entry: toChainedEntry(json) }))
-  return { head: toHead(head), lines }
+  // Absent: the server is of a release that signs none.
+  const checkpoints = Number(members?.get('checkpoints') ?? 0)
+  return { head: toHead(head), lines, checkpoints }
 }
 
 /** Parses `SEQ:HASH`; undefined for any other text. */
@@ -57,8 +68,73 @@ export function toChainedEntry(json: string): ChainedEntry {
   }
 }
 
+const CHECKPOINTS = '/admin/audit/checkpoints'
+const NO_CHECKPOINTS: CheckpointList = { tokens: [], keys: [] }
+
+/** Reads the signed checkpoints and their keys. */
+async function readCheckpoints(read: ReadRoute): Promise<CheckpointList> {
+  const tokens: string[] = []
+  for (;;) {
+    const query = { limit: String(AUDIT_PAGE), offset: String(tokens.length) }
+    const page = toCheckpointList(await read({ method: 'GET', path: CHECKPOINTS, query }))
+    tokens.push(...page.tokens)
+    if (page.tokens.length < AUDIT_PAGE) return { tokens, keys: page.keys }
+  }
+}
+
+/** Parses the answer of the route, also one that was saved. Throws for any other text. */
+export function toCheckpointList(json: string): CheckpointList {
+  const { checkpoints, keys } = JSON.parse(json) as {
+    checkpoints: { token: string }[]
+    keys: CheckpointKey[]
+  }
+  return { tokens: checkpoints.map(({ token }) => token), keys }
+}
+
+interface VerifyOptions {
+  /** Creates the verifier; it may have verified an exported file. */
+  start(checkpoints: readonly Checkpoint[]): Promise<AuditChainVerifier>
+  /** Ids of the keys that alone are trusted. */
+  noted?: readonly string[] | undefined
+  /** Checkpoints that were saved elsewhere. */
+  saved?: CheckpointList | undefined
+}
+
+export interface VerifiedLog {
+  check: AuditChainVerifier
+  signed: VerifiedCheckpoints
+  problems: string[]
+}
+
+/** Verifies the whole log and its checkpoints, again if entries were pruned while it was read. */
+export async function verifyLog(
+  read: ReadRoute,
+  { start, noted, saved }: VerifyOptions,
+): Promise<VerifiedLog> {
+  for (;;) {
+    const list = await readCheckpointsIfAny(read)
+    const signed = await verifyCheckpoints(merge(list, saved), nodeCrypto, noted)
+    const check = await start(signed.checkpoints)
+    await verifyPages(read, check)
+    const problems = [...signed.problems, ...check.problems]
+    if (problems.length === 0 || lastPruned(await readCheckpointsIfAny(read)) === lastPruned(list))
+      return { check, signed, problems }
+  }
+}
+
+async function readCheckpointsIfAny(read: ReadRoute): Promise<CheckpointList> {
+  const { checkpoints } = await readAuditPage(read, 0)
+  return checkpoints > 0 ? readCheckpoints(read) : NO_CHECKPOINTS
+}
+
+/** The saved keys count as confirmed if they were when they were saved. */
+const merge = (list: CheckpointList, saved: CheckpointList = NO_CHECKPOINTS) => ({
+  tokens: [...new Set([...list.tokens, ...saved.tokens])],
+  keys: [...list.keys, ...saved.keys],
+})
+
 /** Verifies page by page up to the head that the log had at the first page. */
-export async function verifyPages(read: ReadRoute, check: AuditChainVerifier): Promise<void> {
+async function verifyPages(read: ReadRoute, check: AuditChainVerifier): Promise<void> {
   let first: Head | undefined
   for (;;) {
     const { head, lines } = await readAuditPage(read, check.head.seq)

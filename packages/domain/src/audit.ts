@@ -32,14 +32,18 @@
  * was rebuilt or cut off.
  *
  * Not guaranteed. The owner of the database can rebuild the chain, or cut off its end and set the head
- * back. Against that, give the verifier a head that was noted elsewhere: the chain must contain it,
- * unchanged, and everything up to it is then evidence. An entry that was never written leaves no trace,
+ * back, after the last checkpoint, or earlier if the checkpoints are deleted too. Against that, give the verifier a
+ * head or a checkpoint that was saved elsewhere: the chain must contain it, unchanged, and everything up to it is then
+ * evidence. An entry that was never written leaves no trace,
  * so changes are recorded before they are made (`begun`) or in the same transaction.
  *
- * Pruning. Entries up to a checkpoint may be deleted, once they were exported. The log then begins
- * with the entry after it, whose `previous_hash` is the hash of the checkpoint, and a later entry
- * `audit.prune` contains number and hash of the checkpoint: without it, the first entries are missing.
- * The exported file and the remaining log verify as one chain.
+ * Checkpoints (audit-checkpoint.ts). Each hour, and when entries are pruned, identity signs number and hash of an
+ * entry. The owner of the database cannot sign, so a chain that was rebuilt or cut off differs from a checkpoint.
+ *
+ * Pruning. Entries up to a checkpoint may be deleted. The log then begins with the entry after it, whose
+ * `previous_hash` is the hash of the checkpoint, and a later entry `audit.prune` contains number and hash of the
+ * checkpoint. Without a signed checkpoint for the prune, the first entries are missing. Releases before the first
+ * checkpoint signed none: there the entry alone counts. An exported file and the remaining log verify as one chain.
  *
  * Cost. All replicas append one at a time. A batch of entries is one insert and one update of the head.
  *
@@ -49,6 +53,7 @@
  */
 import { createHash } from 'node:crypto'
 import { ChainLinks, canonicalTextOf, type HashedEntry, type HexHead } from './audit-chain.ts'
+import type { Checkpoint } from './audit-checkpoint.ts'
 import { INTERNAL_ISSUER } from './caller.ts'
 
 /** Names of the audited actions. */
@@ -156,12 +161,21 @@ export class AuditChainVerifier {
   readonly #links: ChainLinks
 
   /** `start` is the last entry of a verified part, from which the entries continue. */
-  constructor(remembered?: Head, start: Head = { seq: 0, hash: GENESIS }) {
-    this.#links = new ChainLinks(remembered && toHex(remembered), toHex(start))
+  constructor(
+    remembered?: Head,
+    start: Head = { seq: 0, hash: GENESIS },
+    checkpoints: readonly Checkpoint[] = [],
+  ) {
+    this.#links = new ChainLinks(remembered && toHex(remembered), toHex(start), checkpoints)
   }
 
   get problems(): string[] {
     return this.#links.problems
+  }
+
+  /** Facts that are no problem, such as a pruned part. */
+  get notes(): string[] {
+    return this.#links.notes
   }
 
   /** The last verified entry. */
@@ -180,8 +194,8 @@ export class AuditChainVerifier {
     })
   }
 
-  /** Verifies that the chain reaches the head that the log claims and the head that was noted. */
-  verifyEnd(claimed: Head): void {
-    this.#links.verifyEnd(toHex(claimed))
+  /** Verifies that the chain reaches the head that the log claims, the head that was noted, and all checkpoints. */
+  verifyEnd(claimed: Head, options?: { isPart?: boolean }): void {
+    this.#links.verifyEnd(toHex(claimed), options)
   }
 }

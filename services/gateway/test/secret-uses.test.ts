@@ -37,7 +37,7 @@ async function setup(permissions: string[]) {
       audit: {
         async list(request) {
           lists.push(request)
-          return { entries: [entry], total: 1, head_seq: 3, head_hash: hash }
+          return { entries: [entry], total: 1, head_seq: 3, head_hash: hash, checkpoints: 0 }
         },
       },
     },

@@ -78,6 +78,7 @@ export const audit: RpcAccess<typeof AuditService> = {
   /** Each entry carries its own on-behalf-of token. */
   record: allow('gateway'),
   list: allow('gateway'),
+  listCheckpoints: allow('gateway'),
 }
 
 /** Each rpc concerns only the saved views of its caller. */

@@ -7,17 +7,22 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
-import { openService } from '@windlass/rpc/open-service'
+import { openService, type Service } from '@windlass/rpc/open-service'
 import { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
+import { ConfigError } from '@windlass/runtime/config/config-error'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
+import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openServiceRedis } from '@windlass/runtime/redis/open-service-redis'
 import { redisReady } from '@windlass/runtime/redis/redis'
 import * as access from './access.ts'
 import { requireReviewedChanges } from './engine/anonymous-review.ts'
+import { signHead } from './engine/sign-checkpoints.ts'
+import { deletePruned, expireAudit } from './engine/audit-pruning.ts'
 import { createBootstrapTokenReader } from './engine/bootstrap-token.ts'
+import { CheckpointKeys } from './engine/checkpoint-keys.ts'
 import { ConfigUses } from './engine/config-uses.ts'
 import { deriveKeyring } from './engine/derive-keyring.ts'
 import { SecretUses } from './engine/secret-uses.ts'
@@ -54,6 +59,7 @@ const KEEP_USES_DAYS = 400
 export async function start(settings: Settings, runtime: Runtime) {
   const { log } = runtime
   requireAuthSecrets(settings, { log, secrets: USED_SECRETS })
+  requireSigningKey(settings)
   const { workers, security } = settings
   const service = await openService('identity', settings, runtime)
   const { db, rpc } = service
@@ -65,6 +71,8 @@ export async function start(settings: Settings, runtime: Runtime) {
   await bootstrapToken()
   const keys = await readAtStart(log, () => deriveKeyring(db, security.encryption))
   if (keys) runtime.teardown.add('metrics', observeKeyAge(db, keys))
+  const checkpointKeys = new CheckpointKeys(keys)
+  if (keys) startAuditLoops(service, settings, { log, keys: checkpointKeys })
 
   const { verifyCaller } = service.serviceIdentity
   const uses = new SecretUses(db, settings.audit.level !== 'changes')
@@ -95,9 +103,38 @@ export async function start(settings: Settings, runtime: Runtime) {
   rpc.serve(PrincipalsService, principalHandlers(db, caches), access.principals)
   rpc.serve(ApiKeysService, keyHandlers(db, caches, security.auth.api_keys), access.keys)
   rpc.serve(RolesService, roleHandlers(db, caches), access.roles)
-  rpc.serve(SecretsService, secretHandlers({ db, log, keys, policy, uses }), access.secrets)
+  rpc.serve(
+    SecretsService,
+    secretHandlers({ db, log, keys, checkpointKeys, policy, uses }),
+    access.secrets,
+  )
   rpc.serve(ConfigsService, configHandlers({ db, policy, uses: configUses }), access.configs)
-  rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity), access.audit)
+  rpc.serve(AuditService, auditHandlers(db, service.serviceIdentity, checkpointKeys), access.audit)
   rpc.serve(ViewsService, viewHandlers(db), access.views)
   return { grpc: await service.listen() }
+}
+
+/** Entries are deleted only with a signed checkpoint. */
+function requireSigningKey({ retention, security }: Settings): void {
+  if (!retention.enabled || retention.audit_days === 0 || security.encryption.encryption_key) return
+  throw new ConfigError(
+    '[svc.retention].audit_days needs [svc.security.encryption].encryption_key, under which the key that signs checkpoints is encrypted: set it, in svc.toml or as SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY',
+  )
+}
+
+function startAuditLoops(
+  { db, startLoop }: Pick<Service, 'db' | 'startLoop'>,
+  { audit, retention }: Settings,
+  { log, keys }: { log: Logger; keys: CheckpointKeys },
+): void {
+  const intervalS = audit.checkpoint_interval
+  startLoop('sign audit checkpoints', intervalS * 1_000, () =>
+    signHead({ db, keys, log }, intervalS),
+  )
+  if (!retention.enabled || retention.audit_days === 0) return
+  startLoop('delete audit entries', retention.sweep_interval * 1_000, async () => {
+    const deleted = await expireAudit({ db, keys }, retention.audit_days)
+    if (deleted > 0) log.info({ deleted }, 'audit entries pruned')
+    return deletePruned(db, retention.batch_size)
+  })
 }

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { AuditChainVerifier } from '@windlass/domain/audit'
-import { AUDIT_PAGE, formatHead, readAuditPage } from '@windlass/domain/audit-pages'
+import { AuditChainVerifier, type Head } from '@windlass/domain/audit'
+import { AUDIT_PAGE, type AuditLine, formatHead, readAuditPage } from '@windlass/domain/audit-pages'
 import { type ApiCall, createApiCall, serverOptions } from '../api-call.ts'
 import { parseCheckpoint } from '../audit-entries.ts'
 import { type AuditSink, openFileSink, openHttpSink } from '../audit-sink.ts'
 import { type Command, Failure, type ParsedArguments, UsageError } from '../command.ts'
 import { execProgram } from '../exec-program.ts'
-import { projectFile, toDatabaseEnv } from '../project.ts'
+import { projectFile, toIdentityEnv } from '../project.ts'
 import { requireNoPassword } from '../server-url.ts'
 
 const POLL_MS = 5_000
@@ -28,6 +28,10 @@ export const auditExport: Command = {
       about: 'with --url: keeps the last delivered entry, SEQ:HASH',
     },
     follow: { type: 'boolean', about: 'continue with later entries until the process ends' },
+    'after-pruned': {
+      type: 'boolean',
+      about: 'begin after entries that were pruned and that no file has',
+    },
     ...serverOptions,
   },
   async run(parsed, context) {
@@ -35,7 +39,9 @@ export const auditExport: Command = {
     try {
       const call = createApiCall(parsed, context)
       for (;;) {
-        const problems = await exportNew(call, sink)
+        const problems = await exportNew(call, sink, {
+          afterPruned: parsed.options['after-pruned'],
+        })
         if (problems.length > 0) {
           for (const problem of problems) context.err(`${problem}\n`)
           return BROKEN
@@ -70,20 +76,33 @@ function openSink({ args, options }: ParsedArguments, env: NodeJS.ProcessEnv): P
  * Delivers all entries after the checkpoint, page by page. Each page is verified first; a page that does
  * not continue the checkpoint is not delivered, and its problems are returned.
  */
-async function exportNew(call: ApiCall, sink: AuditSink): Promise<readonly string[]> {
+async function exportNew(
+  call: ApiCall,
+  sink: AuditSink,
+  { afterPruned }: { afterPruned: string | boolean | undefined },
+): Promise<readonly string[]> {
   for (;;) {
     const { lines } = await readAuditPage(call, sink.checkpoint.seq)
-    const [first] = lines
-    if (first && sink.checkpoint.seq === 0 && first.entry.seq > 1)
-      throw new Failure(
-        `the entries before ${first.entry.seq} were pruned: continue the file or checkpoint that has them`,
-      )
-    const verifier = new AuditChainVerifier(undefined, sink.checkpoint)
+    const verifier = new AuditChainVerifier(undefined, startOf(lines, sink.checkpoint, afterPruned))
     for (const { entry } of lines) verifier.verifyNext(entry)
     if (verifier.problems.length > 0) return verifier.problems
     if (lines.length > 0) await sink.write(lines)
     if (lines.length < AUDIT_PAGE) return []
   }
+}
+
+/** The entry that the first line must continue. Throws Failure if it is pruned, unless the export may begin after it. */
+function startOf(
+  [first]: readonly AuditLine[],
+  checkpoint: Head,
+  afterPruned: string | boolean | undefined,
+): Head {
+  if (!first || checkpoint.seq > 0 || first.entry.seq === 1) return checkpoint
+  const { seq, previous_hash: hash } = first.entry
+  if (afterPruned) return { seq: seq - 1, hash }
+  throw new Failure(
+    `the entries before ${seq} were pruned: continue the file or checkpoint that has them, or begin after them with --after-pruned`,
+  )
 }
 
 /**
@@ -97,6 +116,6 @@ export const auditPrune: Command = {
   async run({ args }, { env }) {
     const checkpoint = formatHead(parseCheckpoint(args[0] ?? ''))
     const program = fileURLToPath(projectFile('services/identity/dist/prune-audit.js'))
-    return execProgram(process.execPath, [program, checkpoint], await toDatabaseEnv(env))
+    return execProgram(process.execPath, [program, checkpoint], await toIdentityEnv(env))
   },
 }

@@ -1,13 +1,26 @@
 import { createReadStream } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { path } from '@windlass/api-client/path'
 import { getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { AuditChainVerifier } from '@windlass/domain/audit'
-import { formatHead, toChainedEntry, verifyPages } from '@windlass/domain/audit-pages'
+import {
+  type Checkpoint,
+  type CheckpointList,
+  verifyCheckpoints,
+} from '@windlass/domain/audit-checkpoint'
+import {
+  formatHead,
+  toChainedEntry,
+  toCheckpointList,
+  type VerifiedLog,
+  verifyLog,
+} from '@windlass/domain/audit-pages'
+import { nodeCrypto } from '@windlass/domain/audit-signature'
 import { elementsOf, membersOf } from '@windlass/runtime/json/json'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { parseCheckpoint } from '../audit-entries.ts'
-import type { Command } from '../command.ts'
+import { type Command, type CommandContext, Failure, UsageError } from '../command.ts'
 import { jsonOption, printJson, printRows } from '../output.ts'
 
 const FILTERS = ['actor', 'action', 'object', 'outcome', 'since', 'until', 'limit'] as const
@@ -75,20 +88,77 @@ export const auditVerify: Command = {
       value: 'SEQ:HASH',
       about: 'the head that an earlier run printed; it must still be part of the log',
     },
+    key: {
+      type: 'string',
+      value: 'ID',
+      about: 'id of the key that signs checkpoints, noted elsewhere; several with commas',
+    },
+    checkpoints: {
+      type: 'string',
+      value: 'FILE',
+      about: 'saved output of audit checkpoints --json; the log must still fit them',
+    },
+    offline: {
+      type: 'boolean',
+      about: 'verify FILE with the saved checkpoints alone, without a server',
+    },
     ...serverOptions,
   },
   async run(parsed, context) {
-    const head = parsed.options.head?.toString()
-    const check = new AuditChainVerifier(head === undefined ? undefined : parseCheckpoint(head))
+    const { options } = parsed
+    const remembered = options.head && parseCheckpoint(options.head.toString())
+    const noted = options.key?.toString().split(',')
+    const saved = options.checkpoints && (await readSaved(options.checkpoints.toString()))
     const [file] = parsed.args
-    if (file !== undefined) await verifyFile(file, check)
-    await verifyPages(createApiCall(parsed, context), check)
-    context.out(`${check.head.seq} entries, head ${formatHead(check.head)}\n`)
-    for (const problem of check.problems) context.err(`${problem}\n`)
-    if (check.problems.length > 0) return BROKEN
-    context.out('the log is intact\n')
-    return 0
+    const start = async (checkpoints: readonly Checkpoint[]) => {
+      const check = new AuditChainVerifier(remembered || undefined, undefined, checkpoints)
+      if (file !== undefined) await verifyFile(file, check)
+      return check
+    }
+    const result = options.offline
+      ? await verifyOffline(start, requireSaved(file, saved || undefined), noted)
+      : await verifyLog(createApiCall(parsed, context), { start, noted, saved: saved || undefined })
+    return report(result, context)
   },
+}
+
+function report({ check, signed, problems }: VerifiedLog, { out, err }: CommandContext): number {
+  out(`${check.head.seq} entries, head ${formatHead(check.head)}\n`)
+  const last = signed.checkpoints.map(({ seq }) => seq).sort((a, b) => b - a)[0]
+  if (last !== undefined)
+    out(
+      `${signed.checkpoints.length} checkpoints, the last of entry ${last}, signed with key ${signed.kids.join(', ')}\n`,
+    )
+  for (const note of check.notes) out(`${note}\n`)
+  for (const problem of problems) err(`${problem}\n`)
+  if (problems.length > 0) return BROKEN
+  out('the log is intact\n')
+  return 0
+}
+
+async function readSaved(path: string): Promise<CheckpointList> {
+  const text = await readFile(path, 'utf8')
+  try {
+    return toCheckpointList(text)
+  } catch {
+    throw new Failure(`${path} has no checkpoints; save the output of audit checkpoints --json`)
+  }
+}
+
+function requireSaved(file: string | undefined, saved: CheckpointList | undefined): CheckpointList {
+  if (file !== undefined && saved) return saved
+  throw new UsageError('--offline needs FILE and --checkpoints')
+}
+
+async function verifyOffline(
+  start: (checkpoints: readonly Checkpoint[]) => Promise<AuditChainVerifier>,
+  saved: CheckpointList,
+  noted: readonly string[] | undefined,
+): Promise<VerifiedLog> {
+  const signed = await verifyCheckpoints(saved, nodeCrypto, noted)
+  const check = await start(signed.checkpoints)
+  check.verifyEnd(check.head, { isPart: true })
+  return { check, signed, problems: [...signed.problems, ...check.problems] }
 }
 
 async function verifyFile(path: string, check: AuditChainVerifier): Promise<void> {

@@ -108,3 +108,22 @@ export const auditHead = readCommand({
   about: 'Show number and hash of the newest audit entry, to note them elsewhere',
   pathOf: () => path`/admin/audit/head`,
 })
+
+export const auditCheckpoints = readCommand({
+  words: 'audit checkpoints',
+  args: [],
+  about: 'List signed checkpoints of the audit log; --json adds signatures and keys, to save them',
+  query: {
+    limit: { value: 'N', about: 'at most this many (default 50, up to 1000)' },
+    offset: { value: 'N', about: 'skip this many' },
+  },
+  pathOf: () => path`/admin/audit/checkpoints`,
+  table: { member: 'checkpoints', columns: ['seq', 'at', 'entries', 'reason', 'key_id'] },
+})
+
+export const auditKeys = readCommand({
+  words: 'audit keys',
+  args: [],
+  about: 'Show the public keys that verify checkpoints, as a JWK set, to note them elsewhere',
+  pathOf: () => path`/admin/audit/keys`,
+})

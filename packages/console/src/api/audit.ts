@@ -1,5 +1,6 @@
+import type { CheckpointKey, CheckpointList } from '@windlass/domain/audit-checkpoint'
 import { membersOf } from '@windlass/runtime/json/json'
-import { type Query, send } from './server.ts'
+import { type Query, read, send } from './server.ts'
 
 /** Largest page of the route. */
 export const MAX_AUDIT_PAGE = 1_000
@@ -9,6 +10,8 @@ export interface AuditPage {
   entries: string
   total: number
   head: { seq: number; hash: string }
+  /** Number of signed checkpoints. */
+  checkpoints: number
 }
 
 export async function readAudit(query: Query, signal?: AbortSignal): Promise<AuditPage> {
@@ -17,5 +20,22 @@ export async function readAudit(query: Query, signal?: AbortSignal): Promise<Aud
     entries: members?.get('entries') ?? '[]',
     total: Number(members?.get('total') ?? 0),
     head: JSON.parse(members?.get('head') ?? '{"seq":0,"hash":""}'),
+    checkpoints: Number(members?.get('checkpoints') ?? 0),
+  }
+}
+
+/** Reads all signed checkpoints of the chain, and their keys; identity of an earlier release has none. */
+export async function readCheckpoints(): Promise<CheckpointList> {
+  const tokens: string[] = []
+  const { checkpoints } = await readAudit({ after: '0', limit: '1' })
+  if (checkpoints === 0) return { tokens, keys: [] }
+  for (;;) {
+    const query = { limit: String(MAX_AUDIT_PAGE), offset: String(tokens.length) }
+    const page = await read<{ checkpoints: { token: string }[]; keys: CheckpointKey[] }>(
+      '/admin/audit/checkpoints',
+      query,
+    )
+    tokens.push(...page.checkpoints.map(({ token }) => token))
+    if (page.checkpoints.length < MAX_AUDIT_PAGE) return { tokens, keys: page.keys }
   }
 }

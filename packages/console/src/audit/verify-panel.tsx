@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import { MAX_AUDIT_PAGE, readAudit } from '../api/audit.ts'
+import { MAX_AUDIT_PAGE, readAudit, readCheckpoints } from '../api/audit.ts'
 import { count } from '../format/time.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { FailureText } from '../ui/failure-text.tsx'
@@ -26,6 +26,7 @@ export function VerifyPanel() {
       const source = {
         readPage: (after: number) =>
           readAudit({ after: String(after), limit: String(MAX_AUDIT_PAGE) }),
+        readCheckpoints,
         onProgress: (done: number, last: number) => setProgress([done, last]),
       }
       setResult(await verifyChain(source, head))
@@ -67,7 +68,8 @@ export function VerifyPanel() {
   )
 }
 
-function Result({ result: { problems, entries, head } }: { result: VerifiedChain }) {
+function Result({ result }: { result: VerifiedChain }) {
+  const { problems, notes, entries, head, checkpoints, kids } = result
   const text = `${head.seq}:${head.hash}`
   if (problems.length > 0)
     return (
@@ -90,6 +92,15 @@ function Result({ result: { problems, entries, head } }: { result: VerifiedChain
         Its head, to be noted elsewhere: <code class="secret-text">{text}</code>{' '}
         <CopyButton text={text} label="Copy" />
       </p>
+      {checkpoints > 0 && (
+        <p>
+          {count(checkpoints)} signed checkpoints fit it. Compare their key with the one that you
+          noted: <code class="secret-text">{kids.join(', ')}</code>
+        </p>
+      )}
+      {notes.map((note) => (
+        <p key={note}>{note}</p>
+      ))}
     </div>
   )
 }

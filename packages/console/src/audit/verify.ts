@@ -3,12 +3,23 @@
  * depend on what the server claims. `windlass audit verify` does the same.
  */
 import { ChainLinks, canonicalTextOf, type HexHead } from '@windlass/domain/audit-chain'
+import {
+  type CheckpointList,
+  lastPruned,
+  verifyCheckpoints,
+} from '@windlass/domain/audit-checkpoint'
 import type { AuditEntry } from '@windlass/domain/audit-entry'
+import { browserCrypto } from './browser-crypto.ts'
 import { toEntries } from './entry.ts'
 
 export interface VerifiedChain {
   problems: string[]
+  /** Facts that are no problem, such as a pruned part. */
+  notes: string[]
   entries: number
+  /** Number of checkpoints with a valid signature, and the ids of their keys. */
+  checkpoints: number
+  kids: string[]
   /** The last entry; noted elsewhere, it proves every entry up to it. */
   head: HexHead
 }
@@ -16,6 +27,7 @@ export interface VerifiedChain {
 interface Source {
   /** Reads entries after a number, oldest first. */
   readPage(after: number): Promise<{ entries: string; head: HexHead }>
+  readCheckpoints(): Promise<CheckpointList>
   /** Called with the number of entries that are verified and the last number of the log. */
   onProgress(done: number, last: number): void
 }
@@ -26,12 +38,26 @@ export function toHead(text: string): HexHead | undefined {
   return seq === undefined || hash === undefined ? undefined : { seq: Number(seq), hash }
 }
 
-/** Verifies the whole chain, and that it contains the head that was noted. */
-export async function verifyChain(
+/**
+ * Verifies the whole chain and its checkpoints, and that it contains the head that was noted; again if a problem was found
+ * and entries were pruned meanwhile.
+ */
+export async function verifyChain(source: Source, noted?: HexHead): Promise<VerifiedChain> {
+  for (;;) {
+    const list = await source.readCheckpoints()
+    const result = await verifyOnce(source, list, noted)
+    if (result.problems.length === 0) return result
+    if (lastPruned(await source.readCheckpoints()) === lastPruned(list)) return result
+  }
+}
+
+async function verifyOnce(
   { readPage, onProgress }: Source,
-  noted?: HexHead,
+  list: CheckpointList,
+  noted: HexHead | undefined,
 ): Promise<VerifiedChain> {
-  const links = new ChainLinks(noted)
+  const { checkpoints, kids, problems } = await verifyCheckpoints(list, browserCrypto)
+  const links = new ChainLinks(noted, undefined, checkpoints)
   let entries = 0
   for (;;) {
     const after = links.head.seq
@@ -48,7 +74,10 @@ export async function verifyChain(
     const { seq } = links.head
     if (seq <= after || seq >= page.head.seq) {
       links.verifyEnd(page.head)
-      return { problems: links.problems, entries, head: links.head }
+      return {
+        ...{ problems: [...problems, ...links.problems], notes: links.notes, entries },
+        ...{ head: links.head, checkpoints: checkpoints.length, kids },
+      }
     }
   }
 }

@@ -6,6 +6,8 @@ import { address, count, flag, number, seconds, table } from './setting-types.ts
 const MAX_DAYS = 36_500
 /** Statements that read a log lock all of them. */
 const MAX_PARTITIONS = 16
+/** `audit_min_age` of the database. */
+const MIN_AUDIT_DAYS = 7
 /** Timers of Node end at 2^31 ms. */
 const MAX_INTERVAL_SECONDS = 2_000_000
 
@@ -51,6 +53,11 @@ const parsePairs = (text: string): Record<string, string> | undefined =>
       )
     : undefined
 
+export const interval = expecting(
+  `a number of seconds greater than 0, up to ${MAX_INTERVAL_SECONDS}`,
+  seconds.pipe(z.number().max(MAX_INTERVAL_SECONDS)),
+)
+
 /** Ages and numbers above which rows are deleted. Off by default: everything is kept. */
 export const retention = table({
   enabled: flag.default(false),
@@ -77,10 +84,15 @@ export const retention = table({
   approval_days: days.default(0),
   /** Age at which a settled tick of a schedule is deleted; the newest of each schedule stays. 0: never. */
   tick_days: days.default(0),
-  sweep_interval: expecting(
-    `a number of seconds greater than 0, up to ${MAX_INTERVAL_SECONDS}`,
-    seconds.pipe(z.number().max(MAX_INTERVAL_SECONDS)),
-  ).default(3600),
+  /**
+   * Age at which entries of the audit log are deleted, once a day, with a signed checkpoint. The database refuses to delete
+   * younger ones than seven days. 0: never.
+   */
+  audit_days: expecting(
+    `0, or a number of days from ${MIN_AUDIT_DAYS} to ${MAX_DAYS}`,
+    days.pipe(z.number().refine((value) => value === 0 || value >= MIN_AUDIT_DAYS)),
+  ).default(0),
+  sweep_interval: interval.default(3600),
   /** Rows in one transaction. */
   batch_size: expecting(
     'a whole number from 1 to 10000',

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { admin } from './admin-settings.ts'
 import { consoleSettings } from './console-settings.ts'
 import { expecting } from './expectations.ts'
-import { archive, retention } from './retention-settings.ts'
+import { archive, interval, retention } from './retention-settings.ts'
 import { server } from './server-settings.ts'
 import {
   count,
@@ -204,6 +204,8 @@ export const Settings = table({
   audit: table({
     /** Entries in addition to those of changes: secrets that workers get, then runs and resumes too. */
     level: z.enum(['changes', 'secrets', 'runs']).default('secrets'),
+    /** Seconds between signed checkpoints of the chain, while entries are added. */
+    checkpoint_interval: interval.default(3600),
   }),
   mcp: table({
     name: z.string().default('windlass'),

@@ -1,5 +1,10 @@
 import { OUTCOMES } from '@windlass/domain/audit'
-import type { AuditEntry } from '@windlass/proto/windlass/identity/v1/audit'
+import { CHECKPOINT_REASONS, parseCheckpointToken } from '@windlass/domain/audit-checkpoint'
+import type {
+  AuditCheckpoint,
+  AuditEntry,
+  AuditKey,
+} from '@windlass/proto/windlass/identity/v1/audit'
 import { quote } from '@windlass/runtime/json/json'
 import { z } from 'zod'
 
@@ -39,3 +44,42 @@ export function viewOf({ seq, at, draft, previous_hash, hash }: AuditEntry): str
   }
   return `{${Object.entries(members).map(([name, json]) => `"${name}":${json}`)}}`
 }
+
+const KeyId = z.string().regex(/^[A-Za-z0-9_-]{43}$/)
+
+/** The content of the token; `null` where it cannot be parsed. */
+export const CheckpointView = z
+  .object({
+    seq: z.int(),
+    hash: Hash.nullable(),
+    at: z.iso.datetime().nullable(),
+    entries: z.int().nullable(),
+    reason: z.enum(CHECKPOINT_REASONS),
+    key_id: KeyId,
+    token: z.string(),
+  })
+  .meta({ id: 'AuditCheckpoint' })
+
+export function checkpointView({ seq, reason, key_id, token }: AuditCheckpoint) {
+  const { hash = null, at = null, entries = null } = parseCheckpointToken(token) ?? {}
+  return { seq, hash, at, entries, reason: reason as 'interval' | 'prune', key_id, token }
+}
+
+/** A JWK (RFC 8037) with the time of its creation, and whether identity has the private part. */
+export const KeyView = z
+  .object({
+    kty: z.literal('OKP'),
+    crv: z.literal('Ed25519'),
+    alg: z.literal('EdDSA'),
+    use: z.literal('sig'),
+    kid: KeyId,
+    x: z.string(),
+    created_at: z.iso.datetime(),
+    confirmed: z.boolean(),
+  })
+  .meta({ id: 'AuditKey' })
+
+export const keyView = ({ key_id, public_key, created_at, confirmed }: AuditKey) => ({
+  ...({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA', use: 'sig' } as const),
+  ...{ kid: key_id, x: public_key, created_at: created_at?.toISOString() ?? '', confirmed },
+})

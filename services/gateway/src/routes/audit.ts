@@ -4,7 +4,16 @@ import type { Clients } from '../clients/connect.ts'
 import { JsonText } from '../domain/views.ts'
 import { integer, page, text, time } from '../route/fields.ts'
 import { route } from '../route/route.ts'
-import { EntryView, Hash, hex, viewOf } from './audit-views.ts'
+import {
+  CheckpointView,
+  checkpointView,
+  EntryView,
+  Hash,
+  hex,
+  KeyView,
+  keyView,
+  viewOf,
+} from './audit-views.ts'
 import { AUDIT_HEAD } from './examples.ts'
 
 type Deps = Pick<Clients, 'audit'>
@@ -36,10 +45,12 @@ export const listAudit = route('get', '/admin/audit', {
       limit: z.int(),
       offset: z.int(),
       head: Head,
+      /** Number of signed checkpoints. */
+      checkpoints: z.int(),
     })
     .meta({ id: 'AuditList' }),
   async handle({ query }, { audit }: Deps) {
-    const { entries, total, head_seq, head_hash } = await audit.list({
+    const { entries, total, head_seq, head_hash, checkpoints } = await audit.list({
       since: undefined,
       until: undefined,
       ...query,
@@ -48,7 +59,7 @@ export const listAudit = route('get', '/admin/audit', {
     const head = JSON.stringify({ seq: head_seq, hash: hex(head_hash) })
     return new JsonText(
       `{"entries":[${entries.map(viewOf)}],"total":${total},"limit":${limit},"offset":${offset}` +
-        `,"head":${head}}`,
+        `,"head":${head},"checkpoints":${checkpoints}}`,
     )
   },
 })
@@ -64,5 +75,40 @@ export const getAuditHead = route('get', '/admin/audit/head', {
       ...{ since: new Date('9999-01-01T00:00:00Z'), limit: 1, offset: 0 },
     })
     return { seq, hash: hex(head_hash) }
+  },
+})
+
+export const listAuditCheckpoints = route('get', '/admin/audit/checkpoints', {
+  summary:
+    'List the signed checkpoints of the audit chain, newest first, and the keys that signed them',
+  access: 'admin:audit:read',
+  query: page,
+  returns: z
+    .object({
+      checkpoints: z.array(CheckpointView),
+      keys: z.array(KeyView),
+      total: z.int(),
+      limit: z.int(),
+      offset: z.int(),
+    })
+    .meta({ id: 'AuditCheckpointList' }),
+  async handle({ query }, { audit }: Deps) {
+    const { checkpoints, keys, total } = await audit.listCheckpoints(query)
+    return {
+      checkpoints: checkpoints.map(checkpointView),
+      keys: keys.map(keyView),
+      total,
+      ...query,
+    }
+  },
+})
+
+export const listAuditKeys = route('get', '/admin/audit/keys', {
+  summary: 'List the public keys that verify checkpoints of the audit chain, as a JWK set',
+  access: 'admin:audit:read',
+  returns: z.object({ keys: z.array(KeyView) }).meta({ id: 'AuditKeySet' }),
+  async handle(_, { audit }: Deps) {
+    const { keys } = await audit.listCheckpoints({ limit: 1, offset: 0 })
+    return { keys: keys.map(keyView) }
   },
 })

@@ -34,6 +34,23 @@ export class Keyring {
     return (await this.#current()).id
   }
 
+  /** Id of the current key with the salt of the installation. */
+  get saltedId(): string {
+    return this.#currentSalted().id
+  }
+
+  /** Encrypts a key of the installation, always with its salt: no earlier release has to decrypt it. */
+  encryptKey(aad: string, value: string): Promise<EncryptedValue> {
+    return encrypt(this.#currentSalted(), aad, value, randomBytes(NONCE_BYTES))
+  }
+
+  /** Decrypts what `encryptKey` has encrypted. Throws DecryptionError. */
+  async decryptKey(aad: string, stored: EncryptedValue): Promise<string> {
+    const key = this.#salted.find(({ id }) => id === stored.key_id)
+    if (!key) throw new DecryptionError(`key ${stored.key_id} is not configured`)
+    return decrypt(key, aad, stored)
+  }
+
   /** Encrypts a value for its place under the current key. */
   async encrypt(context: SecretContext, value: string): Promise<EncryptedValue> {
     const key = await this.#current()
@@ -55,6 +72,12 @@ export class Keyring {
 
   #aadOf({ id }: Key, context: SecretContext): string {
     return this.bindsVersions(id) ? toAad(context) : context.name
+  }
+
+  #currentSalted(): Key {
+    const [current] = this.#salted
+    if (!current) throw new Error('a keyring has at least one key')
+    return current
   }
 
   /** Read until it is true, because another replica may switch the installation to its salt. */

@@ -9,6 +9,7 @@ import { DecryptionError } from '../domain/cipher.ts'
 import { MAX_ENTRIES } from '../domain/entry.ts'
 import { useKeySalt } from '../store/installation.ts'
 import * as secrets from '../store/secrets.ts'
+import type { CheckpointKeys } from './checkpoint-keys.ts'
 import type { Keyring } from './keyring.ts'
 import { type Origin, recordChange } from './record-change.ts'
 import { reencryptSecret } from './secret-values.ts'
@@ -19,15 +20,16 @@ interface RotateDeps {
   db: Db
   log: Logger
   keys: Keyring
+  checkpointKeys: CheckpointKeys
 }
 
 /**
- * Encrypts one batch under the current key, derived with the salt of the installation. Its rows stay
+ * Encrypts one batch, and the keys that sign checkpoints, under the current key, derived with the salt of the installation. Its rows stay
  * locked from reading to writing, so a concurrent write is never overwritten by an older value. A
  * value that cannot be decrypted is reported in `unreadable` and not changed.
  */
 export async function rotateKey(
-  { db, log, keys }: RotateDeps,
+  { db, log, keys, checkpointKeys }: RotateDeps,
   { after, limit }: RotateKeyRequest,
   by: Origin,
 ): Promise<RotateKeyResponse> {
@@ -35,6 +37,7 @@ export async function rotateKey(
   await useKeySalt(db)
   const key_id = await keys.currentId()
   return db.tx(async (tx) => {
+    await checkpointKeys.reencrypt(tx)
     const rows = await secrets.lockUnderOtherKeys(tx, key_id, after, limit)
     const { renewed, unreadable } = await reencryptRows(tx, { log, keys }, rows)
     await Promise.all(renewed.map((row) => secrets.put(tx, row, MAX_ENTRIES)))
@@ -49,7 +52,7 @@ export async function rotateKey(
 
 async function reencryptRows(
   tx: Tx,
-  { log, keys }: Omit<RotateDeps, 'db'>,
+  { log, keys }: Pick<RotateDeps, 'log' | 'keys'>,
   rows: readonly secrets.StoredSecret[],
 ) {
   const renewed: secrets.SecretRow[] = []

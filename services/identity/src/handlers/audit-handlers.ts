@@ -8,14 +8,17 @@ import type { Handlers } from '@windlass/rpc/call'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
+import type { CheckpointKeys } from '../engine/checkpoint-keys.ts'
 import { toAuditActor } from '../engine/record-change.ts'
 import * as audit from '../store/audit.ts'
+import * as checkpoints from '../store/audit-checkpoints.ts'
 
 const MAX_PAGE = 1_000
 
 export const auditHandlers = (
   db: Db,
   { verifyCaller }: Pick<ServiceIdentity, 'verifyCaller'>,
+  keys: CheckpointKeys,
 ): Handlers<typeof AuditService> => ({
   async record({ records }, { service }) {
     const drafts = records.map(
@@ -31,14 +34,32 @@ export const auditHandlers = (
   },
 
   async list(request) {
-    if (request.limit < 1 || request.limit > MAX_PAGE)
-      throw invalid(`limit must be 1 to ${MAX_PAGE}`)
+    requirePage(request)
     // The head is read first: entries appended during the call are then not reported as missing.
     const head = await audit.readHead(db)
-    const [rows, total] = await Promise.all([audit.list(db, request), audit.count(db, request)])
-    return { entries: rows.map(toAuditEntry), total, head_seq: head.seq, head_hash: head.hash }
+    const [rows, total, signed] = await Promise.all([
+      audit.list(db, request),
+      audit.count(db, request),
+      checkpoints.count(db),
+    ])
+    return {
+      ...{ entries: rows.map(toAuditEntry), total, head_seq: head.seq, head_hash: head.hash },
+      checkpoints: signed,
+    }
+  },
+
+  async listCheckpoints(request) {
+    requirePage(request)
+    const rows = await checkpoints.list(db, request)
+    // Read after the checkpoints, so each of them has its key.
+    const [total, listed] = await Promise.all([checkpoints.count(db), keys.list(db)])
+    return { checkpoints: rows, total, keys: listed }
   },
 })
+
+function requirePage({ limit }: { limit: number }): void {
+  if (limit < 1 || limit > MAX_PAGE) throw invalid(`limit must be 1 to ${MAX_PAGE}`)
+}
 
 function requireKnown({ action, outcome }: Pick<AuditRecord, 'action' | 'outcome'>): void {
   if (!(ACTIONS as readonly string[]).includes(action)) throw invalid(`unknown action '${action}'`)

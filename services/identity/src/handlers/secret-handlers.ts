@@ -5,6 +5,7 @@ import { Fault } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { parseEntryName, parseEntryNames } from '../domain/entry.ts'
+import type { CheckpointKeys } from '../engine/checkpoint-keys.ts'
 import { entryNotFound } from '../engine/entry-faults.ts'
 import type { Keyring } from '../engine/keyring.ts'
 import { originOf, recordChange } from '../engine/record-change.ts'
@@ -19,6 +20,7 @@ interface SecretDeps {
   db: Db
   log: Logger
   keys: Keyring | undefined
+  checkpointKeys: CheckpointKeys
   policy: UsePolicy
   uses: SecretUses
 }
@@ -28,6 +30,7 @@ export function secretHandlers({
   db,
   log,
   keys: configured,
+  checkpointKeys,
   policy,
   uses,
 }: SecretDeps): Handlers<typeof SecretsService> {
@@ -80,6 +83,6 @@ export function secretHandlers({
     },
 
     rotateKey: (request, call) =>
-      rotateKey({ db, log, keys: requireKeys() }, request, originOf(call)),
+      rotateKey({ db, log, keys: requireKeys(), checkpointKeys }, request, originOf(call)),
   }
 }

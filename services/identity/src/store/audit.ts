@@ -91,6 +91,9 @@ const columns = sql`
   seq, at, subject, issuer, key_prefix, request_id, action, object, outcome,
   detail as detail_json, previous_hash, hash`
 
+/** False for pruned entries whose rows have not been deleted yet. */
+const isKept = sql`seq > (select base.seq from audit_base base)`
+
 const matching = ({ actor, action, object, outcome, since, until, after }: ListAuditRequest) => sql`
       ${actor}::text in ('', subject)
   and (${action}::text = '' or action = ${action}::text or starts_with(action, ${`${action}.`}::text))
@@ -98,7 +101,7 @@ const matching = ({ actor, action, object, outcome, since, until, after }: ListA
   and ${outcome}::text in ('', outcome)
   and (${since}::timestamptz is null or at >= ${since}::timestamptz)
   and (${until}::timestamptz is null or at < ${until}::timestamptz)
-  and seq > ${after ?? 0}::bigint`
+  and seq > ${after ?? 0}::bigint and ${isKept}`
 
 export function list(db: Queries, request: ListAuditRequest): Promise<AuditRow[]> {
   const order = request.after === undefined ? sql`seq desc` : sql`seq`
@@ -121,10 +124,38 @@ export async function readHead(db: Queries): Promise<Head> {
 }
 
 export const findHash = (db: Queries, seq: number) =>
-  db.maybe<{ hash: Buffer }>(sql`select hash from audit_log where seq = ${seq}`)
+  db.maybe<{ hash: Buffer }>(sql`select hash from audit_log where seq = ${seq} and ${isKept}`)
 
-/** Moves the base of the chain to an entry and deletes all entries up to it; returns their number. */
-export async function prune(tx: Tx, { seq, hash }: Head): Promise<number> {
-  await tx.run(sql`update audit_base set seq = ${seq}, hash = ${hash}`)
-  return tx.run(sql`delete from audit_log where seq <= ${seq}::bigint`)
+/** The last pruned entry; 0: none. */
+export async function readBase(db: Queries): Promise<number> {
+  const row = await db.maybe<{ seq: number }>(sql`select seq from audit_base`)
+  if (!row) throw new Error('the audit log has no base: restore the row of identity.audit_base')
+  return row.seq
 }
+
+/**
+ * Finds the last entry before the first one that is younger than a number of days; undefined unless the oldest entry is a
+ * day older than that.
+ */
+export const findExpired = (db: Queries, days: number) =>
+  db.maybe<Head>(sql`
+    with oldest as (select seq, at from audit_log where ${isKept} order by seq limit 1),
+         young as (
+           select seq from audit_log
+            where ${isKept} and at >= now() - ${days}::float8 * interval '1 day'
+            order by seq limit 1)
+    select log.seq, log.hash
+      from audit_log log, oldest, audit_head head
+     where oldest.at < now() - (${days}::float8 + 1) * interval '1 day'
+       and log.seq = coalesce((select seq from young), head.seq + 1) - 1
+       and log.seq >= oldest.seq`)
+
+/** Moves the base of the chain to an entry: those up to it are pruned. */
+export const moveBase = (tx: Tx, { seq, hash }: Head) =>
+  tx.run(sql`update audit_base set seq = ${seq}, hash = ${hash}`)
+
+/** Deletes rows of pruned entries, at most this many; returns their number. */
+export const deletePruned = (db: Queries, limit: number) =>
+  db.run(sql`
+    delete from audit_log where seq in (
+      select seq from audit_log where not (${isKept}) order by seq limit ${limit})`)

@@ -1,7 +1,7 @@
 import { ArgumentError } from '@windlass/api-client/errors'
 import { path, toSecretName } from '@windlass/api-client/path'
 import { AuditChainVerifier, type Head } from '@windlass/domain/audit'
-import { formatHead, parseHead, verifyPages } from '@windlass/domain/audit-pages'
+import { formatHead, parseHead, verifyLog } from '@windlass/domain/audit-pages'
 import { z } from 'zod'
 import { defineTool } from '../tool.ts'
 import { selectMembers } from './shared.ts'
@@ -29,22 +29,30 @@ export const verifyAuditLog = defineTool({
   name: 'verify_audit_log',
   title: 'Verify audit log',
   description:
-    'Read the whole audit log and compute the hash of each entry: finds changed and missing entries. The head that it returns, noted elsewhere, proves every entry up to it.',
+    'Read the whole audit log, compute the hash of each entry and verify the signed checkpoints: finds changed and missing entries. The head that it returns, noted elsewhere, proves every entry up to it.',
   args: {
     head: z.string().optional().describe('A head that was noted earlier, as SEQ:HASH'),
+    key: z
+      .string()
+      .optional()
+      .describe('Id of the key that signs checkpoints, noted earlier; several with commas'),
   },
   request: () => HEAD_ROUTE,
-  async collect(send, { head }) {
-    const check = new AuditChainVerifier(head === undefined ? undefined : requireHead(head))
-    await verifyPages(send, check)
-    const { problems } = check
+  async collect(send, { head, key }) {
+    const remembered = head === undefined ? undefined : requireHead(head)
+    const { check, signed, problems } = await verifyLog(send, {
+      noted: key?.split(','),
+      start: async (checkpoints) => new AuditChainVerifier(remembered, undefined, checkpoints),
+    })
     return JSON.stringify({
       ...{ whole: problems.length === 0, entries: check.head.seq, head: formatHead(check.head) },
-      ...{ problems },
+      ...{ problems, notes: check.notes },
+      ...{ checkpoints: signed.checkpoints.length, keys: signed.kids },
     })
   },
   ...selectMembers({
     ...{ whole: z.boolean(), entries: z.int(), head: z.string(), problems: z.array(z.string()) },
+    ...{ notes: z.array(z.string()), checkpoints: z.int(), keys: z.array(z.string()) },
   }),
   doing: 'verifying audit log',
   waits: true,

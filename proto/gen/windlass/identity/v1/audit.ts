@@ -79,6 +79,40 @@ export interface ListAuditResponse {
   /** Number and hash of the newest entry; 0 and 32 zero bytes if the log is empty. */
   head_seq: number;
   head_hash: Buffer;
+  /** Number of signed checkpoints. */
+  checkpoints: number;
+}
+
+export interface ListCheckpointsRequest {
+  limit: number;
+  offset: number;
+}
+
+export interface AuditCheckpoint {
+  seq: number;
+  /** `interval` or `prune` */
+  reason: string;
+  key_id: string;
+  /** JWS in compact form; its payload has number and hash of the entry. */
+  token: string;
+}
+
+export interface AuditKey {
+  /** Thumbprint of the public key. */
+  key_id: string;
+  /** 32 bytes as base64url. */
+  public_key: string;
+  created_at:
+    | Date
+    | undefined;
+  /** True if identity has the private part. */
+  confirmed: boolean;
+}
+
+export interface ListCheckpointsResponse {
+  checkpoints: AuditCheckpoint[];
+  total: number;
+  keys: AuditKey[];
 }
 
 function createBaseOrigin(): Origin {
@@ -692,7 +726,7 @@ export const ListAuditRequest: MessageFns<ListAuditRequest> = {
 };
 
 function createBaseListAuditResponse(): ListAuditResponse {
-  return { entries: [], total: 0, head_seq: 0, head_hash: Buffer.alloc(0) };
+  return { entries: [], total: 0, head_seq: 0, head_hash: Buffer.alloc(0), checkpoints: 0 };
 }
 
 export const ListAuditResponse: MessageFns<ListAuditResponse> = {
@@ -708,6 +742,9 @@ export const ListAuditResponse: MessageFns<ListAuditResponse> = {
     }
     if (message.head_hash.length !== 0) {
       writer.uint32(34).bytes(message.head_hash);
+    }
+    if (message.checkpoints !== 0) {
+      writer.uint32(40).uint64(message.checkpoints);
     }
     return writer;
   },
@@ -757,6 +794,297 @@ export const ListAuditResponse: MessageFns<ListAuditResponse> = {
             message.head_hash = Buffer.from(reader.bytes());
             continue;
           }
+          case 5: {
+            if (tag !== 40) {
+              break;
+            }
+
+            message.checkpoints = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListCheckpointsRequest(): ListCheckpointsRequest {
+  return { limit: 0, offset: 0 };
+}
+
+export const ListCheckpointsRequest: MessageFns<ListCheckpointsRequest> = {
+  encode(message: ListCheckpointsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.limit !== 0) {
+      writer.uint32(8).uint32(message.limit);
+    }
+    if (message.offset !== 0) {
+      writer.uint32(16).uint64(message.offset);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCheckpointsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCheckpointsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.limit = reader.uint32();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.offset = longToNumber(reader.uint64());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditCheckpoint(): AuditCheckpoint {
+  return { seq: 0, reason: "", key_id: "", token: "" };
+}
+
+export const AuditCheckpoint: MessageFns<AuditCheckpoint> = {
+  encode(message: AuditCheckpoint, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.seq !== 0) {
+      writer.uint32(8).uint64(message.seq);
+    }
+    if (message.reason !== "") {
+      writer.uint32(18).string(message.reason);
+    }
+    if (message.key_id !== "") {
+      writer.uint32(26).string(message.key_id);
+    }
+    if (message.token !== "") {
+      writer.uint32(34).string(message.token);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditCheckpoint {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditCheckpoint();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.seq = longToNumber(reader.uint64());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.reason = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.key_id = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.token = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAuditKey(): AuditKey {
+  return { key_id: "", public_key: "", created_at: undefined, confirmed: false };
+}
+
+export const AuditKey: MessageFns<AuditKey> = {
+  encode(message: AuditKey, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key_id !== "") {
+      writer.uint32(10).string(message.key_id);
+    }
+    if (message.public_key !== "") {
+      writer.uint32(18).string(message.public_key);
+    }
+    if (message.created_at !== undefined) {
+      Timestamp.encode(toTimestamp(message.created_at), writer.uint32(26).fork()).join();
+    }
+    if (message.confirmed !== false) {
+      writer.uint32(32).bool(message.confirmed);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): AuditKey {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseAuditKey();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key_id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.public_key = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.created_at = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.confirmed = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseListCheckpointsResponse(): ListCheckpointsResponse {
+  return { checkpoints: [], total: 0, keys: [] };
+}
+
+export const ListCheckpointsResponse: MessageFns<ListCheckpointsResponse> = {
+  encode(message: ListCheckpointsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.checkpoints) {
+      AuditCheckpoint.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.total !== 0) {
+      writer.uint32(16).uint64(message.total);
+    }
+    for (const v of message.keys) {
+      AuditKey.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ListCheckpointsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseListCheckpointsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.checkpoints.push(AuditCheckpoint.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.total = longToNumber(reader.uint64());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.keys.push(AuditKey.decode(reader, reader.uint32()));
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -771,8 +1099,8 @@ export const ListAuditResponse: MessageFns<ListAuditResponse> = {
 };
 
 /**
- * Audit log. Entries are numbered without gaps and form a hash chain; none is ever changed or
- * deleted. Changes by identity itself are recorded in the same commit.
+ * Audit log. Entries are numbered without gaps and form a hash chain; none is ever changed, and only the oldest are
+ * deleted, with a signed checkpoint. Changes by identity itself are recorded in the same commit.
  */
 export type AuditService = typeof AuditService;
 export const AuditService = {
@@ -796,6 +1124,18 @@ export const AuditService = {
     responseSerialize: (value: ListAuditResponse): Buffer => Buffer.from(ListAuditResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): ListAuditResponse => ListAuditResponse.decode(value),
   },
+  /** Lists signed checkpoints of the chain, newest first, and all keys that sign them. */
+  listCheckpoints: {
+    path: "/windlass.identity.v1.Audit/ListCheckpoints" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: ListCheckpointsRequest): Buffer =>
+      Buffer.from(ListCheckpointsRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): ListCheckpointsRequest => ListCheckpointsRequest.decode(value),
+    responseSerialize: (value: ListCheckpointsResponse): Buffer =>
+      Buffer.from(ListCheckpointsResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): ListCheckpointsResponse => ListCheckpointsResponse.decode(value),
+  },
 } as const;
 
 export interface AuditServer extends UntypedServiceImplementation {
@@ -803,6 +1143,8 @@ export interface AuditServer extends UntypedServiceImplementation {
   record: handleUnaryCall<RecordRequest, RecordResponse>;
   /** Lists entries, newest first; with `after`: oldest first, from there. */
   list: handleUnaryCall<ListAuditRequest, ListAuditResponse>;
+  /** Lists signed checkpoints of the chain, newest first, and all keys that sign them. */
+  listCheckpoints: handleUnaryCall<ListCheckpointsRequest, ListCheckpointsResponse>;
 }
 
 function toTimestamp(date: Date): Timestamp {

@@ -1,0 +1,35 @@
+import type { CheckpointCrypto } from '@windlass/domain/audit-checkpoint'
+
+const ED25519 = 'Ed25519'
+
+const toBytes = (base64url: string) =>
+  Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
+    char.charCodeAt(0),
+  )
+
+const toBase64Url = (bytes: ArrayBuffer) =>
+  btoa(String.fromCharCode(...new Uint8Array(bytes)))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replaceAll('=', '')
+
+/** Verifies checkpoints in the browser. */
+export const browserCrypto: CheckpointCrypto = {
+  digest: async (text) =>
+    toBase64Url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))),
+  async verify(x, text, signature) {
+    const key = await importKey(x)
+    const bytes = new TextEncoder().encode(text)
+    return crypto.subtle.verify(ED25519, key, toBytes(signature), bytes)
+  },
+}
+
+async function importKey(x: string) {
+  try {
+    return await crypto.subtle.importKey('raw', toBytes(x), ED25519, false, ['verify'])
+  } catch {
+    throw new Error(
+      'This browser cannot verify the signatures of checkpoints. From a terminal: npx windlass audit verify',
+    )
+  }
+}
