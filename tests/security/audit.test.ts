@@ -1,5 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
@@ -8,26 +11,32 @@ import { type AuthSystem, startAuthSystem, workflowSource } from './auth-system.
 import { idleWorker } from './idle-worker.ts'
 
 const WINDLASS = fileURLToPath(new URL('../../packages/cli/bin/windlass.mjs', import.meta.url))
+const ENCRYPTION_KEY = 'an encryption key of this test alone'
 const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
   auth = await startAuthSystem((one) => teardown.push(one), {
     replicas: { gateway: 2, identity: 2 },
+    env: {
+      SVC_AUDIT__CHECKPOINT_INTERVAL: '0.5',
+      SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: ENCRYPTION_KEY,
+    },
   })
 })
 afterAll(async () => {
   for (const one of teardown.reverse()) await one()
 })
 
-/** Runs `windlass audit verify` as an auditor would. */
-async function verify(...options: string[]) {
-  const child = spawn(process.execPath, [WINDLASS, 'audit', 'verify', ...options], {
+/** Runs `windlass audit` as an auditor would. */
+async function runAudit(args: string[], env: Record<string, string> = {}) {
+  const child = spawn(process.execPath, [WINDLASS, 'audit', ...args], {
     env: {
       ...process.env,
       SVC_CONFIG: '/dev/null',
       SVC_AUTH_TOKEN: auth.admin,
       SVC_WORKERS__SERVER_URL: auth.system.url,
+      ...env,
     },
   })
   const [out, err, [status]] = await Promise.all([
@@ -37,6 +46,8 @@ async function verify(...options: string[]) {
   ])
   return { status, out, err }
 }
+
+const verify = (...options: string[]) => runAudit(['verify', ...options])
 
 interface Entry {
   seq: number
@@ -104,6 +115,44 @@ test('OIDC user decides an approval: the approval and the audit log name the use
       { actor: { subject: 'ann', issuer }, action },
     ])
   }
+})
+
+test('export, prune, verify: the rest is intact with its checkpoint, also without a server', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'windlass-audit-'))
+  teardown.push(() => rm(folder, { recursive: true }))
+  const [before, after] = [join(folder, 'before'), join(folder, 'after')]
+  await auth.requestOk('POST /admin/roles', { body: { name: 'kept', permissions: ['a:b'] } })
+  const exported = await runAudit(['export', before])
+  const head = exported.out.trim()
+  const client = new pg.Client({ connectionString: auth.system.database })
+  await client.connect()
+  await client.query(`
+    create or replace function identity.audit_min_age() returns interval language sql immutable as
+      $$ select interval '0 seconds' $$`)
+  await client.end()
+  const database = { SVC_POSTGRES__URL: auth.system.database }
+  expect(await runAudit(['prune', head], database)).toMatchObject({
+    status: 1,
+    err: expect.stringContaining('encryption_key: set it'),
+  })
+  const pruned = await runAudit(['prune', head], {
+    ...database,
+    SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: ENCRYPTION_KEY,
+  })
+  expect(pruned).toMatchObject({ status: 0, out: expect.stringMatching(/^deleted \d+ entries/) })
+
+  const { keys } = JSON.parse((await runAudit(['keys'])).out)
+  const whole = await verify('--key', keys[0].kid)
+  expect(whole).toMatchObject({ status: 0, err: '' })
+  expect(whole.out).toMatch(/entries 1 to \d+ were pruned on \S+, with a signed checkpoint/)
+  expect(await verify(before, '--key', keys[0].kid)).toMatchObject({ status: 0, err: '' })
+  const saved = join(folder, 'checkpoints')
+  await writeFile(saved, (await runAudit(['checkpoints', '--json', '--limit', '1000'])).out)
+  expect(await runAudit(['export', after, '--after-pruned'])).toMatchObject({ status: 0 })
+  for (const file of [before, after])
+    expect(await verify(file, '--offline', '--checkpoints', saved)).toMatchObject({
+      ...{ status: 0, err: '' },
+    })
 })
 
 test('audit verify: accepts an untouched log and names each changed or removed entry', async () => {

@@ -1,8 +1,8 @@
 import { hashEntry } from '@windlass/domain/audit'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 import { expect } from 'vitest'
-import { signHead } from '../src/engine/sign-checkpoints.ts'
 import { pruneAudit } from '../src/engine/audit-pruning.ts'
+import { signHead } from '../src/engine/sign-checkpoints.ts'
 import { allowAnyAge, auditFixture, entry, signingKeys, tamper } from './audit-fixture.ts'
 
 const log = { error: () => {} }

@@ -3,9 +3,9 @@ import { Fault } from '@windlass/runtime/faults'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import * as audit from '../store/audit.ts'
 import * as checkpoints from '../store/audit-checkpoints.ts'
-import { signCheckpoint } from './sign-checkpoints.ts'
 import type { CheckpointKeys } from './checkpoint-keys.ts'
 import { recordChange, systemOrigin } from './record-change.ts'
+import { signCheckpoint } from './sign-checkpoints.ts'
 
 interface PruneDeps {
   db: Db
