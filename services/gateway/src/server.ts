@@ -32,6 +32,7 @@ import { ExecutionsClient } from './clients/executions-client.ts'
 import { watchHealth } from './clients/health-client.ts'
 import { HeartbeatClient } from './clients/heartbeats.ts'
 import { WorkerPresence } from './clients/worker-presence.ts'
+import { JsonText } from './domain/views.ts'
 import { readConsoleFiles } from './http/console-files.ts'
 import type { RequestContext } from './http/request-context.ts'
 import { createRequestLog } from './http/request-log.ts'
@@ -170,10 +171,10 @@ const limitsOf = ({ server }: Settings) => ({
 /** The files that `npm run build` puts next to this program. */
 const CONSOLE = new URL('./console/', import.meta.url)
 
-let document: ReturnType<typeof openapi> | undefined
-/** Built at the first request for it, because that takes longer than the rest of the start. */
+let document: JsonText | undefined
+/** Made at the first request for it, because that takes longer than the rest of the start. */
 const apiDocument = () => {
-  document ??= openapi(routes)
+  document ??= new JsonText(JSON.stringify(openapi(routes)))
   return document
 }
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { ID, RUN } from './assert-response.ts'
 import { startGateway } from './gateway-fixture.ts'
 
@@ -176,4 +176,16 @@ test('a body that ends early: no command, and the gateway keeps serving', async 
   await new Promise((resolve) => socket.resume().once('close', resolve))
   expect((await call('GET', '/nope')).status).toBe(404)
   expect(executions.commands).toEqual([])
+})
+
+test('requests for the API document: all are answered with one text', async () => {
+  const { call } = await startGateway()
+  const stringify = vi.spyOn(JSON, 'stringify')
+  onTestFinished(() => stringify.mockRestore())
+  const read = async () => (await call('GET', '/openapi.json')).text()
+  const [first, second] = [await read(), await read()]
+  expect(second).toBe(first)
+  expect(JSON.parse(first)).toMatchObject({ openapi: '3.1.0', info: { title: 'Windlass' } })
+  const made = stringify.mock.calls.filter(([value]) => value?.openapi !== undefined)
+  expect(made.length).toBeLessThanOrEqual(1)
 })

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { HttpLimits } from '@windlass/runtime/http/connections'
 import { startHttpServer } from '@windlass/runtime/http/http-server'
+import type { ServerTls } from '@windlass/runtime/tls/server-tls'
 import { pino } from 'pino'
 import { onTestFinished } from 'vitest'
 
@@ -42,13 +43,18 @@ export const echo: OnRequest = (req, res) => {
 }
 
 /** Starts the HTTP server of this system with a handler of its own. */
-export async function openServer(limits: Partial<HttpLimits>, onRequest: OnRequest = echo) {
+export async function openServer(
+  limits: Partial<HttpLimits>,
+  onRequest: OnRequest = echo,
+  tls?: ServerTls,
+) {
   const log = pino({ level: 'silent' })
   const server = await startHttpServer({
     host: '127.0.0.1',
     port: 0,
     limits: { ...LIMITS, ...limits },
     log,
+    tls,
     onRequest,
   })
   onTestFinished(() => server.stop({ drainMs: 0 }))

@@ -90,3 +90,29 @@ async function statusOfHead(url: string, [method, path, headers, framing]: Reque
   socket.destroy()
   return String(answer).split(' ')[1] ?? 'no answer'
 }
+
+const UPLOADS: [what: string, type: string, framing: string][] = [
+  ['a length above the limit', 'multipart/form-data; boundary=x', `content-length: ${LARGE}`],
+  ['no form', 'application/json', `content-length: ${LARGE}`],
+  ['no boundary', 'multipart/form-data', 'transfer-encoding: chunked'],
+]
+
+test.each(UPLOADS)(
+  'a caller without permissions, an upload with %s: 403 before any of the body is read',
+  async (_, type, framing) => {
+    const { url } = await startRefusingGateway()
+    const headers = { ...CALLERS['a caller without permissions'], 'content-type': type }
+    expect(await statusOfHead(url, ['POST', '/workflows', headers, framing])).toBe('403')
+  },
+)
+
+test('a caller without permissions, an upload without a length that is too large: 403', async () => {
+  const { call } = await startRefusingGateway()
+  const form = new FormData()
+  form.append('file', new Blob(['x'.repeat(3 * 1_048_576)]))
+  const { body, headers } = new Request('http://x', { method: 'POST', body: form })
+  headers.set('authorization', CALLERS['a caller without permissions']?.authorization ?? '')
+  const response = await call('POST', '/workflows', { body, headers, duplex: 'half' } as object)
+  const detail = "Permission denied: requires 'workflow:default:*:register'"
+  expect([response.status, await response.json()]).toEqual([403, { detail }])
+})

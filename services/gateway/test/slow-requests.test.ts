@@ -11,6 +11,27 @@ test('headers that do not end: 408 after the timeout', async () => {
   expect(await received(openClient(port, HEAD))).toMatch(/^HTTP\/1.1 408 /)
 })
 
+test('headers that arrive line by line without an end (Slowloris): 408 after the timeout', async () => {
+  const port = await startServer({ headersTimeoutMs: 500 })
+  const socket = openClient(port, 'GET / HTTP/1.1\r\n')
+  const trickle = setInterval(() => socket.write('x: y\r\n'), 20)
+  onTestFinished(() => clearInterval(trickle))
+  expect(await received(socket)).toMatch(/^HTTP\/1.1 408 /)
+})
+
+test('a connection on which nothing is sent: 408 after the timeout', async () => {
+  const port = await startServer({ headersTimeoutMs: 100 })
+  expect(await received(openClient(port, ''))).toMatch(/^HTTP\/1.1 408 /)
+})
+
+test('headers that do not end: 503 for connections of their address above the limit', async () => {
+  const port = await startServer({ maxPendingConnections: 3 })
+  for (let i = 0; i < 3; i++) openClient(port, 'GET / HTTP/1.1\r\nx:')
+  await expect
+    .poll(async () => (await received(openClient(port, ''))).slice(0, 12))
+    .toBe('HTTP/1.1 503')
+})
+
 test('a body that does not end: 408 after the timeout', async () => {
   const port = await startServer({ headersTimeoutMs: 100, bodyTimeoutMs: 200 })
   expect(await received(openClient(port, `${HEAD}\r\nx`))).toMatch(/^HTTP\/1.1 408 /)

@@ -114,10 +114,9 @@ export const mayRegister = rule({
     { ctx, caller, body }: AccessRequest<unknown>,
     { catalog }: Pick<Clients, 'catalog'>,
   ): Promise<Registrable> {
-    const source = (await body()) as Buffer
-    // The source is analysed only if the caller may upload to some namespace.
     if (!mayRegisterSomewhere(caller.permissions))
-      throw permissionDenied(`workflow:${firstNamespace(source)}:*:register`)
+      throw permissionDenied(`workflow:${await namespaceToName(body)}:*:register`)
+    const source = (await body()) as Buffer
     // Principals take turns in the analysis.
     const options = { ...onBehalfOf(ctx, caller), timeoutMs: ANALYSIS_MS }
     const { workflows } = await catalog.analyze({ source }, options)
@@ -130,9 +129,14 @@ export const mayRegister = rule({
 const ANALYSIS_MS = 30_000
 const NAMESPACE = /\bnamespace\s*=\s*['"]([a-z0-9][a-z0-9_-]{0,63})['"]/
 
-/** Returns the first namespace in the text of a source, to name it in a refusal. */
-const firstNamespace = (source: Buffer): string =>
-  NAMESPACE.exec(source.toString())?.[1] ?? 'default'
+/**
+ * Returns the namespace that the refusal of an upload names: the first one in the text of the source, which is
+ * not analysed. The lack of the permission comes before every fault of the body, such as its size.
+ */
+async function namespaceToName(body: AccessRequest<unknown>['body']): Promise<string> {
+  const source = await body().catch(() => '')
+  return NAMESPACE.exec(String(source))?.[1] ?? 'default'
+}
 
 /** Lists are open to every caller and show what it may read. */
 export const listReadable = rule({

@@ -1,11 +1,12 @@
 import { z } from 'zod'
+import { JsonText } from '../domain/views.ts'
 import { send } from '../http/response.ts'
 import { Page } from '../route/media.ts'
 import { StreamedResponse } from '../route/reply.ts'
 import { route } from '../route/route.ts'
 import { docsPage } from './docs-page.ts'
 
-type Deps = { openapi: () => Record<string, unknown> }
+type Deps = { openapi: () => JsonText }
 
 export const getOpenApi = route('get', '/openapi.json', {
   summary: 'This document',
