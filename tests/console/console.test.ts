@@ -4,6 +4,7 @@ import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
 import { INPUT, screensOf, seed } from './console-seed.ts'
 import { cookieCases, HEADERS, statusOf } from './cookie-cases.ts'
 import { pageCases } from './page-cases.ts'
+import { restoredPageCases } from './restored-page-cases.ts'
 
 let ids: Record<string, string> = {}
 const fixture = consoleFixture({
@@ -198,3 +199,5 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
 describe.skipIf(obstacle)('the cookie of a session', () => cookieCases(fixture))
 
 describe.skipIf(obstacle)('the files of the console', () => pageCases(fixture))
+
+describe.skipIf(obstacle)('a page that the browser restores', () => restoredPageCases(fixture))

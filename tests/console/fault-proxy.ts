@@ -16,6 +16,8 @@ export type Fault =
   | 'doubled'
   /** Nothing happens until the connection is broken. */
   | 'held'
+  /** The answer does not say that it must not be stored. */
+  | 'storable'
   /** A status, without asking the server. */
   | number
 
@@ -143,6 +145,7 @@ function forward(target: string, { from, to, streams }: Exchange, fault: Fault |
       return
     }
     const { 'content-length': _, ...others } = answer.headers
+    if (fault === 'storable') delete others['cache-control']
     to.writeHead(answer.statusCode ?? 502, fault === undefined ? answer.headers : others)
     to.flushHeaders()
     const stream = openStream(from, answer, to)

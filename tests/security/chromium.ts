@@ -21,9 +21,13 @@ const DISABLED_FEATURES = [
   'PrivateNetworkAccessSendPreflights',
 ]
 
-/** Launches a headless Chromium for which the name resolves to this machine, as after DNS rebinding. */
-export const launch = (reboundName: string): Promise<Browser> =>
+/**
+ * Launches a headless Chromium for which the name resolves to this machine, as after DNS rebinding.
+ * `keepsPages`: like that of a user, it keeps pages as they are for the back button (bfcache).
+ */
+export const launch = (reboundName: string, { keepsPages = false } = {}): Promise<Browser> =>
   chromium.launch({
+    ignoreDefaultArgs: keepsPages ? ['--disable-back-forward-cache'] : [],
     executablePath: PATH,
     chromiumSandbox: process.getuid?.() !== 0,
     args: [

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { JsonText } from '../domain/views.ts'
+import type { JsonText } from '../domain/views.ts'
 import { send } from '../http/response.ts'
 import { Page } from '../route/media.ts'
 import { StreamedResponse } from '../route/reply.ts'
