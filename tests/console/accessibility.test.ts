@@ -11,7 +11,7 @@ import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
 import { screensOf, seed } from './console-seed.ts'
 import { KeyboardUser } from './keyboard-user.ts'
 import { layoutFlaws } from './page-flaws.ts'
-import { readSpoken } from './spoken-flaws.ts'
+import { SpokenTree } from './spoken-tree.ts'
 
 let ids: Record<string, string> = {}
 const fixture = consoleFixture({
@@ -75,7 +75,7 @@ describe.skipIf(obstacle)(`accessibility${obstacle ? `: ${obstacle}` : ''}`, () 
   test('a question before an act in six windows: has a name, nothing is lost, and the focus returns', async () => {
     const one = await open()
     await one.visit(`schedules/${ids.nightly}`, 'nightly <i>')
-    const opener = one.page.getByRole('button', { name: 'Delete', exact: true })
+    const opener = one.page.getByRole('button', { name: 'Delete the schedule nightly <i>' })
     await opener.press('Enter')
     const dialog = one.page.getByRole('dialog', { name: 'Delete the schedule nightly <i>?' })
     await dialog.waitFor()
@@ -93,7 +93,7 @@ describe.skipIf(obstacle)(`accessibility${obstacle ? `: ${obstacle}` : ''}`, () 
     await page.keyboard.press('q')
     await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
     await expectAnnounced(announced, 'Queue')
-    const main = (await readSpoken(page)).find(({ role }) => role?.value === 'main')
+    const main = (await SpokenTree.read(page)).nodes.find(({ role }) => role?.value === 'main')
     expect(main).toMatchObject({ name: { value: 'Queue' } })
     expect(main?.properties).toContainEqual({
       name: 'focused',
@@ -151,6 +151,45 @@ describe.skipIf(obstacle)(`accessibility${obstacle ? `: ${obstacle}` : ''}`, () 
     await page.getByRole('main').focus()
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+  })
+
+  test('the menu of a narrow window: opened and closed by keys, and each of its entries is reached', async () => {
+    const one = await open()
+    const { page } = one
+    await page.setViewportSize({ width: 320, height: 256 })
+    await one.visit('workflows', 'Workflows')
+    const user = new KeyboardUser(page)
+    const opener = page.getByRole('button', { name: 'Menu' })
+    const entries = page.getByRole('navigation', { name: 'Screens' }).getByRole('listitem')
+    expect(await entries.count()).toBe(0)
+    await user.enter(opener)
+    expect(await opener.getAttribute('aria-expanded')).toBe('true')
+    expect(await entries.count()).toBe(12)
+    expect(
+      await inEachWindow(one, async () =>
+        (await layoutFlaws(page)).filter((one) => /Menu|NAV/.test(one)),
+      ),
+    ).toEqual([])
+    await page.setViewportSize({ width: 320, height: 256 })
+    await user.tabTo(entries.last().getByRole('link'))
+    await user.press('Escape')
+    expect(await entries.count()).toBe(0)
+    expect(await opener.evaluate((it) => it === it.ownerDocument.activeElement)).toBe(true)
+    await user.press('Enter')
+    // The focus leaves the menu: it would lie over the control that has it.
+    await user.tabTo(page.getByRole('main').getByRole('link').first())
+    expect(await entries.count()).toBe(0)
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Palette' }).waitFor()
+    await user.press('Escape')
+    await opener.focus()
+    await user.press('Enter')
+    await user.enter(entries.getByRole('link', { name: 'Queue' }))
+    await page.getByRole('heading', { level: 1, name: 'Queue' }).waitFor()
+    expect(await entries.count()).toBe(0)
+    expect(
+      await page.getByRole('main').evaluate((it) => it === it.ownerDocument.activeElement),
+    ).toBe(true)
   })
 
   test('a time without dragging: the table of the chart leads to each of its steps, by keys alone', async () => {

@@ -10,12 +10,24 @@ export const isWhole = process.env.TEST_CONSOLE === 'all'
 /** Limit of a test that hangs; some visit all screens. */
 export const LIMIT_MS = 600_000
 
+/** A browser that may be missing. */
+interface InstalledBrowser {
+  /** Why it cannot be used here, or undefined. */
+  whyNot(): string | undefined
+  launch(): Promise<Browser>
+}
+
+const CHROMIUM: InstalledBrowser = { whyNot: whyNoBrowser, launch: () => launch('unused.example') }
+
 interface Options {
   workers?: number
   /** Settings, or what makes them before the system starts. */
   env?: Record<string, string> | ((defer: Defer) => Promise<Record<string, string>>)
   /** False: the file has long tests only, which run with TEST_CONSOLE=all. */
   isWanted?: boolean
+  /** Command that runs a file which is not wanted. */
+  otherwise?: string
+  browser?: InstalledBrowser
   /** Runs once after the system has started. */
   prepare?: (auth: AuthSystem) => Promise<unknown>
 }
@@ -39,8 +51,9 @@ export interface ConsoleFixture {
 
 /** A system with Chromium for the tests of one file. */
 export function consoleFixture(options: Options = {}): ConsoleFixture {
-  const { workers = 0, env = {}, isWanted = true, prepare } = options
-  const obstacle = isWanted ? whyNoBrowser() : 'npm run test:console runs it'
+  const { workers = 0, env = {}, isWanted = true, prepare, browser: program = CHROMIUM } = options
+  const { otherwise = 'npm run test:console runs it' } = options
+  const obstacle = isWanted ? program.whyNot() : otherwise
   const undo: (() => unknown)[] = []
   const defer = (one: () => unknown) => void undo.push(one)
   let started: { auth: AuthSystem; browser: Browser } | undefined
@@ -50,7 +63,7 @@ export function consoleFixture(options: Options = {}): ConsoleFixture {
     const settings = typeof env === 'function' ? await env(defer) : env
     const auth = await startAuthSystem(defer, { workers, env: settings })
     await prepare?.(auth)
-    const browser = await launch('unused.example')
+    const browser = await program.launch()
     defer(() => browser.close())
     started = { auth, browser }
   })

@@ -48,7 +48,7 @@ describe.skipIf(obstacle)(`forms${obstacle ? `: ${obstacle}` : ''}`, () => {
       let isHeld = true
       proxy.fault = ({ path }) => (isHeld && path.includes('/next') ? 'held' : undefined)
       await page.getByRole('link', { name: 'yearly' }).click()
-      const form = page.getByText('Change', { exact: true })
+      const form = page.locator('summary', { hasText: 'Change the schedule' })
       await form.waitFor()
       const before = await topOf(form)
       isHeld = false
@@ -63,7 +63,7 @@ describe.skipIf(obstacle)(`forms${obstacle ? `: ${obstacle}` : ''}`, () => {
     await changeSchedule('0 0 1 1 *')
     const { page, visit, findings } = await open()
     await visit('schedules/yearly', 'yearly')
-    await page.getByText('Change', { exact: true }).click()
+    await page.locator('summary', { hasText: 'Change the schedule' }).click()
     const rule = page.getByLabel('Cron expression')
     const notice = page.getByText('Changed by someone else since you opened it')
     const save = page.getByRole('button', { name: 'Change the schedule' })
@@ -94,7 +94,7 @@ describe.skipIf(obstacle)(`forms${obstacle ? `: ${obstacle}` : ''}`, () => {
     const tabs = [await fixture.open(fixture.auth.admin), await open()] as const
     for (const { page, visit } of tabs) {
       await visit('schedules/yearly', 'yearly')
-      await page.getByText('Change', { exact: true }).click()
+      await page.locator('summary', { hasText: 'Change the schedule' }).click()
     }
     const [first, second] = [tabs[0].page, tabs[1].page]
     const rule = (page: Page) => page.getByLabel('Cron expression')
@@ -128,7 +128,7 @@ describe.skipIf(obstacle)(`forms${obstacle ? `: ${obstacle}` : ''}`, () => {
     await changeSchedule('0 0 1 1 *')
     const { page, visit } = await open()
     await visit('schedules/yearly', 'yearly')
-    await page.getByText('Change', { exact: true }).click()
+    await page.locator('summary', { hasText: 'Change the schedule' }).click()
     await page.getByLabel('Cron expression').fill('0 0 7 1 *')
     let isFirst = true
     proxy.fault = ({ method }) => {

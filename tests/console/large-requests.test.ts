@@ -111,7 +111,7 @@ describe.skipIf(obstacle)(`large requests${obstacle ? `: ${obstacle}` : ''}`, ()
     await writeFile(path, '{"note":"of a file"}')
     await page.getByRole('link', { name: 'Run again' }).click()
     await page.getByText('too long to be edited here').waitFor()
-    await page.getByLabel('From a file').setInputFiles(path)
+    await page.getByLabel('Input from a file').setInputFiles(path)
     await expect.poll(() => input(page).inputValue()).toBe('{"note":"of a file"}')
   })
 

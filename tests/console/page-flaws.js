@@ -50,6 +50,15 @@ function findWideContent() {
     .map((part) => `wide: ${part.tagName} needs ${part.scrollWidth} for ${findWidest(part, width)}`)
 }
 
+/** Frames other than those of tables and of lines of text that have to be scrolled sideways. */
+function findSidewaysFrames() {
+  return [...document.querySelectorAll('body *')]
+    .filter((element) => isSeen(element) && scrolls(getComputedStyle(element).overflowX))
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    .filter((element) => !element.matches('pre') && !element.querySelector(':scope > table'))
+    .map((element) => `scrolls sideways: ${element.tagName}.${element.className}`)
+}
+
 const hides = (overflow) => overflow === 'hidden' || overflow === 'clip'
 const scrolls = (overflow) => overflow === 'auto' || overflow === 'scroll'
 
@@ -180,6 +189,7 @@ function findCoveredFocus() {
 globalThis.pageFlaws = {
   seen: () => [
     ...findWideContent(),
+    ...findSidewaysFrames(),
     ...findCutTexts(),
     ...findOverlappingTexts(),
     ...findUnreachableControls(),

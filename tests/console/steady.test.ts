@@ -106,7 +106,7 @@ describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}
     await visit('executions?workflow_name=wait', 'Executions')
     await page.getByRole('figure').waitFor()
     await page.getByText('Act on all that match').waitFor()
-    const row = page.getByLabel(`Select ${first}`)
+    const row = page.locator(`[data-row="${first}"]`).getByRole('checkbox')
     const top = await topOf(row)
     await row.check()
     await page.getByRole('region', { name: 'Selected executions' }).waitFor()

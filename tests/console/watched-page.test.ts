@@ -78,6 +78,11 @@ describe.skipIf(obstacle)(`problems of a page${obstacle ? `: ${obstacle}` : ''}`
 
   test.each([
     ['a word wider than the page', `<p>${'x'.repeat(500)}</p>`, 'wide'],
+    [
+      'a row of links that scrolls sideways',
+      `<nav style="overflow-x:auto;width:99px"><a href="/">${'x'.repeat(99)}</a></nav>`,
+      'scrolls sideways: NAV',
+    ],
     ['text that is cut', '<p style="width:9px;overflow:hidden">words</p>', 'cut'],
     ['text over text', '<p style="margin-bottom:-1.5em">one</p><p>two</p>', 'overlap'],
     [
@@ -101,6 +106,25 @@ describe.skipIf(obstacle)(`problems of a page${obstacle ? `: ${obstacle}` : ''}`
     ['two titles', '<h1>x</h1>', '2 headings of level 1'],
     ['a table without heads', '<table><tr><td>1</td></tr></table>', 'table without heads'],
     ['a chart without a table', '<figure class="chart">c</figure>', 'chart without a table'],
+    ['a control that does not say what it acts on', '<button>Copy</button>', 'acts on: Copy'],
+    ['two buttons of one name', '<button>Copy it</button>'.repeat(2), '2 times: ["button"'],
+    ['two headings of one name', '<h2>Keys</h2>'.repeat(2), '2 times: ["heading"'],
+    ['two fields of one name', '<input aria-label="Name">'.repeat(2), '2 times: ["textbox"'],
+    [
+      'two links of one name to two places',
+      '<a href="/a">state</a> <a href="/b">state</a>',
+      'link to 2 places: state',
+    ],
+    [
+      'a row whose control names another one',
+      '<table><tr><th scope="row">one</th><td><button>Delete two</button></td></tr></table>',
+      'does not name its row: Delete two',
+    ],
+    [
+      'a row with a control and without a head',
+      '<table><tr><th scope="col">a</th></tr><tr><td><button>Delete it</button></td></tr></table>',
+      'row without a head',
+    ],
     ['a picture in lines without a text', '<svg width="9" height="9"></svg>', 'picture without'],
   ])('a page with %s: a flaw for readers', async (_, html, flaw) => {
     const { page } = await open(html)

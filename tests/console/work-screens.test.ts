@@ -181,7 +181,7 @@ describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, 
       .getByRole('navigation', { name: 'Counts by version' })
       .getByRole('listitem')
     // Of the cancelled ones the second version has one, and the first none.
-    expect((await versions.allTextContents()).sort()).toEqual(['10', '21'])
+    expect((await versions.allTextContents()).sort()).toEqual(['version 10', 'version 21'])
     await takePicture(one, 'counts')
     expect(await flawsOf(one)).toEqual([])
     await counts.getByRole('link', { name: 'Queued' }).click()

@@ -4,6 +4,7 @@ import './styles/tokens.css'
 import './styles/shell.css'
 import './styles/parts.css'
 import './styles/screens.css'
+import './styles/modes.css'
 
 const root = document.getElementById('app')
 if (root) {

@@ -11,6 +11,7 @@ import { Empty, Loaded } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import { useNow } from '../ui/now.ts'
 import { OnceShown } from '../ui/once-shown.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 import { Ago } from '../ui/times.tsx'
 import { useAct } from '../ui/use-act.ts'
 
@@ -53,9 +54,9 @@ function Rows({ principal, keys, onDone }: Props & { keys: readonly KeyRow[] }) 
       <DataTable label="API keys" heads={HEADS}>
         {keys.map(({ name, prefix, permissions = [], networks = [], ...times }) => (
           <tr key={name}>
-            <td>
+            <th scope="row">
               <strong>{name}</strong> <span class="mono faint">{prefix}…</span>
-            </td>
+            </th>
             <td class="num">
               <Ago at={millis(times.created_at)} now={now} />
             </td>
@@ -71,6 +72,7 @@ function Rows({ principal, keys, onDone }: Props & { keys: readonly KeyRow[] }) 
                 label="Revoke"
                 icon="close"
                 {...{ isBusy, refusal }}
+                sharesRefusal
                 question={`Revoke the key ${name}?`}
                 text="It is refused at once, with the sessions and streams that it opened."
                 confirm="Revoke the key"
@@ -80,6 +82,7 @@ function Rows({ principal, keys, onDone }: Props & { keys: readonly KeyRow[] }) 
           </tr>
         ))}
       </DataTable>
+      <Refusal text={refusal} />
       <FailureText text={failure} />
     </>
   )

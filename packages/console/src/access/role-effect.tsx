@@ -14,12 +14,12 @@ export const RoleEffect = ({ effect }: { effect: Simulation }) => (
       <DataTable label="Principals that are concerned" heads={['Principal', 'Gains', 'Loses']}>
         {effect.principals.map(({ subject, external_issuer, enabled, granted, taken }) => (
           <tr key={`${external_issuer}/${subject}`}>
-            <td>
+            <th scope="row">
               <Link to={principalAddress(subject, external_issuer)} class="name">
                 <bdi>{subject}</bdi>
               </Link>
               {!enabled && <span class="faint"> (disabled)</span>}
-            </td>
+            </th>
             <td class="mono">{granted.join(', ') || '–'}</td>
             <td class="mono">{taken.join(', ') || '–'}</td>
           </tr>

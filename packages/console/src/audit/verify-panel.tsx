@@ -90,7 +90,7 @@ function Result({ result }: { result: VerifiedChain }) {
       </p>
       <p>
         Its head, to be noted elsewhere: <code class="secret-text">{text}</code>{' '}
-        <CopyButton text={text} label="Copy" />
+        <CopyButton text={text} label="Copy" name="Copy the head of the chain" />
       </p>
       {checkpoints > 0 && (
         <p>

@@ -26,13 +26,13 @@ export function ConfigUses({ name }: { name: string }) {
               <DataTable label="Uses" heads={['Workflow', 'Version', 'Last read', 'Execution']}>
                 {workflows.map((use) => (
                   <tr key={`${use.namespace}/${use.name}`}>
-                    <td>
+                    <th scope="row">
                       <Link to={workflowAddress(use.namespace, use.name, { tab: 'uses' })}>
                         <bdi>
                           {use.namespace}/{use.name}
                         </bdi>
                       </Link>
-                    </td>
+                    </th>
                     <ConfigUseCells {...use} />
                   </tr>
                 ))}

@@ -48,6 +48,7 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
       {state === 'PAUSED' && (
         <button
           type="button"
+          aria-label="Resume this execution"
           disabled={isBusy || refusal !== undefined}
           title={refusal}
           onClick={() => act('Resumed', resume)}

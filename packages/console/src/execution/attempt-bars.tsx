@@ -26,7 +26,7 @@ export function AttemptBars(props: { attempts: readonly Attempt[]; from: number;
             viewBox={`0 0 ${WIDTH} 16`}
             preserveAspectRatio="none"
             role="img"
-            aria-label={spoken(segments)}
+            aria-label={`Attempt ${i + 1}: ${spoken(segments)}`}
           >
             {segments.map((one) => {
               const x = scale(one.from)

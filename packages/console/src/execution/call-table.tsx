@@ -25,7 +25,7 @@ export const CallTable = ({ calls, base, now, isOpen, onToggle }: Props) => (
     open={isOpen}
     onToggle={({ currentTarget }) => currentTarget.open !== isOpen && onToggle(!isOpen)}
   >
-    <summary>As a table</summary>
+    <summary aria-label="As a table: calls of tasks">As a table</summary>
     {isOpen && (
       <div class="chart-table">
         <DataTable label="Calls of tasks" heads={HEADS} right={NUMBERS}>
@@ -47,9 +47,9 @@ export const CallTable = ({ calls, base, now, isOpen, onToggle }: Props) => (
 const Row = ({ call, base, now }: Pick<Props, 'base' | 'now'> & { call: Call }) => (
   <tr>
     <td class="num right">{call.seq}</td>
-    <td>
+    <th scope="row">
       <bdi>{call.name}</bdi>
-    </td>
+    </th>
     <td class="num right">{call.depth + 1}</td>
     <td>{STATE_WORDS[call.state]}</td>
     <td class="num right">{duration(call.from - base)}</td>

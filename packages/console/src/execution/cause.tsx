@@ -93,7 +93,12 @@ function FrameLine({ execution, frame, text, isLast }: FrameProps) {
     <li class={isLast ? 'failed-frame' : undefined}>
       <span class="frame-place">
         {source ? (
-          <Link to={addressOf(execution, source, line)}>line {line}</Link>
+          <Link
+            to={addressOf(execution, source, line)}
+            aria-label={`line ${line} of ${nameOf(source)}`}
+          >
+            line {line}
+          </Link>
         ) : (
           <span>line {line}</span>
         )}{' '}

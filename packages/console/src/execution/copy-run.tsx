@@ -23,9 +23,13 @@ export function CopyRun({
   return (
     <fieldset class="copy-run">
       <legend class="faint">Copy as a command that runs the newest version with this input</legend>
-      <CopyButton text={commandBy(curlCommand)} label="curl" />
-      <CopyButton text={commandBy(windlassCommand)} label="windlass run" />
-      <CopyButton text={commandBy(pythonCode)} label="Python" />
+      <CopyButton text={commandBy(curlCommand)} label="curl" name="Copy as curl" />
+      <CopyButton
+        text={commandBy(windlassCommand)}
+        label="windlass run"
+        name="Copy as windlass run"
+      />
+      <CopyButton text={commandBy(pythonCode)} label="Python" name="Copy as Python" />
     </fieldset>
   )
 }

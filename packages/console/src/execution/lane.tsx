@@ -39,7 +39,10 @@ export function Lane({ call, base, now, from, to }: Props) {
           </span>
         ))}
       </span>
-      <Bars {...{ call, tries, end, now, from, to }} label={spoken(call, tries, base, end)} />
+      <Bars
+        {...{ call, tries, end, now, from, to }}
+        label={`${call.name}: ${spoken(call, tries, base, end)}`}
+      />
       <Took ms={end - call.from} isOpen={call.to === undefined} />
     </div>
   )

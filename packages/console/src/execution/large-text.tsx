@@ -30,10 +30,22 @@ export function LargeText({ title, path, totalBytes, first }: Props) {
       <div class="payload-head">
         <h2>{title}</h2>
         <span class="faint">{bytes(totalBytes)}, as stored</span>
-        <button type="button" class="quiet" disabled={isBusy} onClick={copy}>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Copy: ${title}`}
+          disabled={isBusy}
+          onClick={copy}
+        >
           Copy
         </button>
-        <button type="button" class="quiet" disabled={isBusy} onClick={save}>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Save as a file: ${title}`}
+          disabled={isBusy}
+          onClick={save}
+        >
           Save as a file
         </button>
       </div>

@@ -25,11 +25,12 @@ export function LogTab({ execution, live }: { execution: Execution; live: LiveSo
     <Loaded answer={log}>
       {({ events, more, lastSeq }) => (
         <>
+          {refusal && <p class="faint">Entries cannot be forked after: {refusal}</p>}
           <Entries {...{ id, events, refusal }} />
           {more && (
             <p class="stale">
               The first {count(events.length)} of {count(lastSeq)} entries.
-              <button type="button" onClick={log.readMore}>
+              <button type="button" aria-label="Show more entries" onClick={log.readMore}>
                 Show more
               </button>
             </p>
@@ -72,7 +73,9 @@ function Entries({ id, events, refusal }: EntriesProps) {
         <tbody>
           {events.map((event, i) => (
             <tr key={event.id}>
-              <td class="num right faint">{event.seq}</td>
+              <th scope="row" class="num right faint">
+                {event.seq}
+              </th>
               <td class="num">
                 <Clock at={event.time} now={now} />
               </td>
@@ -136,7 +139,13 @@ function Value({ id, event, isOpen, onToggle }: ValueProps) {
   if (isOpen)
     return (
       <>
-        <button type="button" class="quiet" onClick={onToggle} aria-expanded>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Close the value of entry ${seq}`}
+          onClick={onToggle}
+          aria-expanded
+        >
           Close
         </button>
         <WholeValue id={id} seq={seq} />
@@ -147,7 +156,13 @@ function Value({ id, event, isOpen, onToggle }: ValueProps) {
     <>
       <code>{isShort ? value : `${value.slice(0, SHORT_CHARS)}…`}</code>{' '}
       {!isShort && (
-        <button type="button" class="quiet" onClick={onToggle} aria-expanded={false}>
+        <button
+          type="button"
+          class="quiet"
+          aria-label={`Show all of the value of entry ${seq}`}
+          onClick={onToggle}
+          aria-expanded={false}
+        >
           Show all
         </button>
       )}
@@ -157,5 +172,9 @@ function Value({ id, event, isOpen, onToggle }: ValueProps) {
 
 function WholeValue({ id, seq }: { id: string; seq: number }) {
   const answer = useQuery(`value ${id} ${seq}`, (signal) => readValue(id, seq, signal))
-  return <Loaded answer={answer}>{(text) => <JsonView title="Value" text={text} />}</Loaded>
+  return (
+    <Loaded answer={answer}>
+      {(text) => <JsonView title={`Value of entry ${seq}`} text={text} />}
+    </Loaded>
+  )
 }

@@ -40,11 +40,21 @@ export function OutputTab({ id, state, query }: Props) {
           </select>
         </label>
         {task_id !== undefined && (
-          <Link to={to({ task_id: undefined })} class="quiet-link">
+          <Link
+            to={to({ task_id: undefined })}
+            class="quiet-link"
+            aria-label={`Of one call only: ${task_id}, remove`}
+          >
             <Icon name="close" /> Of one call only: <code>{task_id}</code>
           </Link>
         )}
-        {answer.data && <CopyButton label="Copy" text={() => textOf(answer.data?.lines ?? [])} />}
+        {answer.data && (
+          <CopyButton
+            label="Copy"
+            name="Copy the lines"
+            text={() => textOf(answer.data?.lines ?? [])}
+          />
+        )}
       </div>
       <Loaded answer={answer}>
         {({ lines, more }) => (
@@ -54,7 +64,7 @@ export function OutputTab({ id, state, query }: Props) {
             {more && (
               <p class="stale">
                 The first {count(lines.length)} lines; there are more.
-                <button type="button" onClick={answer.readMore}>
+                <button type="button" aria-label="Show more lines" onClick={answer.readMore}>
                   Show more
                 </button>
               </p>
@@ -92,7 +102,7 @@ function Lines({
           <span class="level">{level}</span>
           <span class="faint">
             {task_id && (
-              <Link to={toCall(task_id)} title={`Only lines of the call ${task_id}`}>
+              <Link to={toCall(task_id)} aria-label={`Only lines of ${task_name}, call ${task_id}`}>
                 <bdi>{task_name}</bdi>
               </Link>
             )}{' '}

@@ -59,6 +59,7 @@ export function OverviewStrip({ calls, span, zoom, onZoom }: Props) {
         <button
           type="button"
           class="quiet"
+          aria-label="Show all of the time"
           disabled={zoom === undefined}
           onClick={() => onZoom(undefined)}
         >

@@ -74,7 +74,7 @@ export function QueuePlace({ position }: { position: number }) {
   const before = position - 1
   const drawn = Math.min(before, SHOWN_BEFORE)
   return (
-    <figure class="queue-place">
+    <figure class="queue-place" aria-label="Place in the queue">
       <svg
         viewBox={`0 0 ${(drawn + 2) * STEP} 16`}
         style={{ maxWidth: `${(drawn + 2) * STEP}px` }}

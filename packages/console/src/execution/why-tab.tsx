@@ -78,7 +78,7 @@ function Explained({ why }: { why: Explanation }) {
       {why.workers.length > 0 &&
         (why.needs ? (
           <details class="card">
-            <summary>As a table</summary>
+            <summary aria-label="As a table: workers">As a table</summary>
             <Places why={why} />
           </details>
         ) : (
@@ -105,9 +105,9 @@ const Places = ({ why }: { why: Explanation }) => (
       <tbody>
         {why.workers.map(({ name, status, eligible, unmet, used, capacity }) => (
           <tr key={name}>
-            <td>
+            <th scope="row">
               <Link to={workerAddress(name)}>{name}</Link>
-            </td>
+            </th>
             <td>{status}</td>
             <td class="num">
               {used} of {capacity ?? 'any number'}

@@ -2,7 +2,7 @@ import { listExecutions } from '../api/executions.ts'
 import type { Query } from '../api/server.ts'
 import { readStats, recently } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
-import { FILTER_STATES } from '../format/states.ts'
+import { FILTER_STATES, viewOf } from '../format/states.ts'
 import { count, millis } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
 import { changed } from '../location/address.ts'
@@ -54,7 +54,8 @@ async function namesOf(group: string, filter: Query, signal: AbortSignal): Promi
   const query = { group, namespace, workflow_name }
   const rows = groupRows(await readStats({ from: begin, to: end, step }, query, signal))
   return rows.slice(0, NAMES).flatMap(({ name }) => {
-    if (group === 'version') return name === '' ? [] : [{ name, narrows: { version: name } }]
+    if (group === 'version')
+      return name === '' ? [] : [{ name: `version ${name}`, narrows: { version: name } }]
     const narrows = filterOf(group === 'worker' ? 'worker' : 'workflow', name, '')
     return narrows ? [{ name, narrows }] : []
   })
@@ -126,7 +127,10 @@ const FacetColumn = ({ label, facets, query }: FacetList & { query: URLSearchPar
     <ul>
       {facets.map(({ name, narrows, total, isExact }) => (
         <li key={name}>
-          <Link to={changed('executions', query, { ...narrows, offset: undefined })}>
+          <Link
+            to={changed('executions', query, { ...narrows, offset: undefined })}
+            aria-label={`Only ${label === 'State' ? viewOf(name).word : name}`}
+          >
             {label === 'State' ? <StateBadge state={name} /> : <VisibleText text={name} />}
           </Link>
           <span class="num">

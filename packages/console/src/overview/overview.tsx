@@ -131,6 +131,7 @@ function Lengths({ query, to }: { query: URLSearchParams; to: To }) {
       </nav>
       <nav class="chips" aria-label="Counts">
         <Chip
+          name="counts by state, workflow, version and worker"
           isOn={query.get('counts') === '1'}
           to={to({ counts: query.get('counts') === '1' ? undefined : '1' })}
         >
@@ -155,13 +156,16 @@ function Lengths({ query, to }: { query: URLSearchParams; to: To }) {
 const Chip = ({
   isOn,
   to,
+  name,
   children,
 }: {
   isOn: boolean
   to: string
+  /** For screen readers, where the text needs its neighbours. */
+  name?: string
   children: preact.ComponentChildren
 }) => (
-  <Link to={to} class="chip" aria-current={isOn ? 'true' : undefined}>
+  <Link to={to} class="chip" aria-label={name} aria-current={isOn ? 'true' : undefined}>
     {children}
   </Link>
 )
@@ -179,15 +183,19 @@ function Groups({ group, stats, to }: Props & { group: Group }) {
           const filter = filterOf(group, name, stats.from)
           return (
             <tr key={name}>
-              <td class="wide">
+              <th scope="row" class="wide">
                 {filter ? (
-                  <Link to={to({ ...filter, group: undefined })} class="name">
+                  <Link
+                    to={to({ ...filter, group: undefined })}
+                    class="name"
+                    aria-label={`Only ${name}`}
+                  >
                     <VisibleText text={name} />
                   </Link>
                 ) : (
                   <span class="faint">none</span>
                 )}
-              </td>
+              </th>
               <td class="num right">{count(started)}</td>
               <td class="num right">{count(ended)}</td>
               <td class="num right">{count(failed)}</td>

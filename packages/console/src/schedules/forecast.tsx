@@ -92,7 +92,7 @@ function Calendar({ days }: { days: readonly ForecastDay[] }) {
             <tr>
               <th scope="col">Day</th>
               {HOURS.map((hour) => (
-                <th key={hour} scope="col">
+                <th key={hour} scope="col" aria-label={`${hour}:00`}>
                   {hour}
                 </th>
               ))}

@@ -1,6 +1,7 @@
 import { useRefusal } from '../api/permissions.ts'
 import { type ScheduleRow, switchSchedule } from '../api/schedules.ts'
 import { FailureText } from '../ui/failure-text.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 import { useAct } from '../ui/use-act.ts'
 
 /** The permission to change a schedule. */
@@ -25,6 +26,7 @@ export function ScheduleSwitch({ row, onChange }: { row: ScheduleRow; onChange: 
       >
         {isPaused ? 'Resume' : 'Pause'}
       </button>
+      <Refusal text={refusal} />
       <FailureText text={failure} />
     </>
   )

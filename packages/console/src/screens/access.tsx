@@ -59,7 +59,7 @@ const Rows = ({ rows }: { rows: readonly Principal[] }) => (
   <DataTable label="Principals" heads={['Principal', 'Type', 'Issuer', 'Roles', 'Status']}>
     {rows.map(({ id, subject, external_issuer, display_name, type, roles, enabled }) => (
       <tr key={id}>
-        <td>
+        <th scope="row">
           <Link to={principalAddress(subject, external_issuer)} class="name">
             <bdi>{subject}</bdi>
           </Link>
@@ -68,7 +68,7 @@ const Rows = ({ rows }: { rows: readonly Principal[] }) => (
               <bdi>{display_name}</bdi>
             </div>
           )}
-        </td>
+        </th>
         <td>{type.replace('_', ' ')}</td>
         <td class="faint">{external_issuer}</td>
         <td>

@@ -57,7 +57,7 @@ export function AuditScreen({ place: { query } }: ScreenProps) {
         ))}
         <Outcome query={query} to={to} />
         {names.some((name) => query.get(name)) && (
-          <Link to={PATH} class="quiet-link">
+          <Link to={PATH} class="quiet-link" aria-label="Clear the filters">
             <Icon name="close" /> Clear
           </Link>
         )}
@@ -110,7 +110,9 @@ function Rows({ rows }: { rows: readonly AuditEntry[] }) {
     <DataTable label="Audit log" heads={HEADS}>
       {rows.map((row) => (
         <tr key={row.seq}>
-          <td class="num faint">{row.seq}</td>
+          <th scope="row" class="num faint">
+            {row.seq}
+          </th>
           <td class="num">
             <Clock at={millis(row.at)} now={now} />
           </td>

@@ -87,11 +87,11 @@ function Choice({ id }: { id: string }) {
             <DataTable label="Executions" heads={['Execution', 'State', 'Created']}>
               {rows.map(({ execution_id, state, created_at }) => (
                 <tr key={execution_id}>
-                  <td>
+                  <th scope="row">
                     <Link to={compareAddress(id, execution_id)} class="mono">
                       {execution_id}
                     </Link>
-                  </td>
+                  </th>
                   <td>
                     <StateBadge state={state} />
                   </td>

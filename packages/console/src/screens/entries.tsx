@@ -60,11 +60,11 @@ function Rows({ kind, rows }: { kind: EntryKind; rows: readonly EntryRow[] }) {
     <DataTable label={KINDS[kind].title} heads={HEADS}>
       {rows.map(({ name, version, namespaces, workflows }) => (
         <tr key={name}>
-          <td>
+          <th scope="row">
             <Link to={entryAddress(kind, name)} class="name">
               <bdi>{name}</bdi>
             </Link>
-          </td>
+          </th>
           <td class="num">{version ?? '–'}</td>
           <td class="mono">{namespaces?.join(', ') ?? 'all'}</td>
           <td class="mono">{workflows?.join(', ') ?? 'all'}</td>

@@ -23,6 +23,7 @@ import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { JsonView } from '../ui/json-view.tsx'
 import { Page } from '../ui/page.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 import { useAct } from '../ui/use-act.ts'
 import { useEdited } from '../ui/use-edited.ts'
 
@@ -109,6 +110,7 @@ function Value({ kind, name }: { kind: EntryKind; name: string }) {
       >
         <Icon name="key" /> Show the value
       </button>{' '}
+      <Refusal text={refusal} />{' '}
       {kind === 'secrets' && <span class="faint">The audit log records that you read it.</span>}
       <FailureText text={failure} />
     </section>

@@ -87,7 +87,7 @@ export function ExecutionFilters({ query, children }: Props) {
         <div class="more-filters">{more.map(filter)}</div>
       </details>
       {isFiltered && (
-        <Link to={PATH} class="quiet-link">
+        <Link to={PATH} class="quiet-link" aria-label="Clear the filters">
           <Icon name="close" /> Clear
         </Link>
       )}

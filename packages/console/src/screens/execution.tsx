@@ -38,7 +38,7 @@ export function ExecutionScreen({ rest: [id = ''], place }: ScreenProps) {
         <>
           {data && <StateBadge state={data.state} isLarge />}
           <span class="mono faint exec-id">{id}</span>
-          <CopyButton text={id} label="Copy id" />
+          <CopyButton text={id} label="Copy id" name="Copy id of the execution" />
         </>
       }
       actions={

@@ -19,6 +19,7 @@ import { FailureText } from '../ui/failure-text.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 import { StatusBadge } from '../ui/status-badge.tsx'
 import { useAct } from '../ui/use-act.ts'
 
@@ -89,6 +90,7 @@ function Actions({ principal, onDone }: Props) {
       ) : (
         <button
           type="button"
+          aria-label={`Enable ${principal.subject}`}
           disabled={isBusy || refusal !== undefined}
           title={refusal}
           onClick={() => change(() => switchPrincipal(principal, 'enable'))}
@@ -137,6 +139,7 @@ function Roles({ principal, onDone }: Props) {
               label="Revoke"
               icon="close"
               {...{ isBusy, refusal }}
+              sharesRefusal
               question={`Revoke ${role} of ${principal.subject}?`}
               text={effectOf(known.data?.find(({ name }) => name === role)?.permissions)}
               confirm="Revoke the role"
@@ -169,7 +172,7 @@ function Roles({ principal, onDone }: Props) {
         >
           Grant the role
         </button>
-        {problem && <span class="faint">{problem}</span>}
+        <Refusal text={refusal ?? problem} />
       </form>
       <FailureText text={failure} />
     </section>

@@ -66,9 +66,9 @@ const Rows = ({ queues }: { queues: readonly QueueRow[] }) => (
       const oldest = millis(queue.oldest)
       return (
         <tr key={queue.requirement_id}>
-          <td>
+          <th scope="row">
             <Needs requirement={queue.requirement} />
-          </td>
+          </th>
           <td class="num right">
             {queue.depth_exact ? '' : 'more than '}
             {count(queue.depth)}

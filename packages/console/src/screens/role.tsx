@@ -166,7 +166,13 @@ function Clone({ name }: { name: string }) {
     navigate(roleAddress(copy))
   }
   return (
-    <FormPanel title="Copy" icon="copy" submit="Create the copy" refusal={refusal} run={clone}>
+    <FormPanel
+      title="Copy the role"
+      icon="copy"
+      submit="Create the copy"
+      refusal={refusal}
+      run={clone}
+    >
       <FormField label="Name of the copy">
         <input name="name" required maxLength={128} pattern="[\w.\-]+" spellcheck={false} />
       </FormField>

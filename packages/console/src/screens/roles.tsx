@@ -31,11 +31,11 @@ const Rows = ({ roles }: { roles: readonly Role[] }) => (
   <DataTable label="Roles" heads={['Role', 'Kind', 'Permissions']}>
     {roles.map(({ name, permissions, built_in }) => (
       <tr key={name}>
-        <td>
+        <th scope="row">
           <Link to={roleAddress(name)} class="name">
             {name}
           </Link>
-        </td>
+        </th>
         <td class="faint">{built_in ? 'built in' : 'own'}</td>
         <td class="mono">
           {permissions.slice(0, MAX_NAMED).join(', ') || 'none'}

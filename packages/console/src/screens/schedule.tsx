@@ -138,7 +138,7 @@ function Change({ schedule, refresh }: { schedule: Schedule; refresh: () => void
   const edited = useEdited({ stored: schedule, textOf: fieldsOf, read, refresh })
   return (
     <ScheduleForm
-      title="Change"
+      title="Change the schedule"
       submit="Change the schedule"
       {...{ edited, refusal }}
       save={async (draft, _, now = schedule) => {

@@ -84,7 +84,7 @@ function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () =
     <DataTable label="Schedules" heads={HEADS} right={NUMBERS}>
       {rows.map((row) => (
         <tr key={row.id}>
-          <td class="stacked">
+          <th scope="row" class="stacked">
             <Link to={scheduleAddress(row.id)} class="name">
               <bdi>{row.name}</bdi>
             </Link>
@@ -92,7 +92,7 @@ function Rows({ rows, onChange }: { rows: readonly ScheduleRow[]; onChange: () =
             <Link to={workflowAddress(row.workflow_namespace, row.workflow_name)} class="faint">
               {row.workflow_namespace}/{row.workflow_name}
             </Link>
-          </td>
+          </th>
           <td>
             <StatusBadge status={row.status} />
           </td>

@@ -54,11 +54,11 @@ function Rows({ rows }: { rows: readonly WorkerRow[] }) {
         <tbody>
           {rows.map((worker) => (
             <tr key={worker.name}>
-              <td>
+              <th scope="row">
                 <Link to={workerAddress(worker.name)} class="name">
                   {worker.name}
                 </Link>
-              </td>
+              </th>
               <td>
                 <StatusBadge status={worker.status} />
               </td>
@@ -88,7 +88,9 @@ function Slots({ worker }: { worker: WorkerRow }) {
   if (used === undefined) return <span class="faint">–</span>
   return (
     <span class="slots">
-      {most !== undefined && <meter min={0} max={most} value={used} aria-label="Slots in use" />}
+      {most !== undefined && (
+        <meter min={0} max={most} value={used} aria-label={`Slots in use of ${worker.name}`} />
+      )}
       <span class="num">
         {used} of {most ?? 'any number'}
       </span>

@@ -46,18 +46,18 @@ const Rows = ({ rows }: { rows: readonly WorkflowRow[] }) => (
       <tbody>
         {rows.map(({ namespace, name, version }) => (
           <tr key={`${namespace}/${name}`}>
-            <td class="wide">
+            <th scope="row" class="wide">
               <Link to={workflowAddress(namespace, name)} class="name">
                 <bdi>{name}</bdi>
               </Link>
-            </td>
+            </th>
             <td class="faint">{namespace}</td>
             <td class="num">{version}</td>
             <td class="right">
               <Link
                 to={startAddress(namespace, name)}
                 class="quiet-link"
-                aria-label={`Run ${name}`}
+                aria-label={`Run ${namespace}/${name}`}
               >
                 <Icon name="play" /> Run
               </Link>

@@ -1,7 +1,7 @@
 import { listSessions, revokeSession, type SessionRow } from '../api/sessions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { browserOf } from '../format/browser.ts'
-import { millis } from '../format/time.ts'
+import { clock, millis } from '../format/time.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { FailureText } from '../ui/failure-text.tsx'
@@ -36,6 +36,13 @@ interface Props {
   onDone: () => void
 }
 
+/** Names the session in the words of its row. */
+const questionOf = (
+  { user_agent, current, created_at }: Pick<SessionRow, 'user_agent' | 'current' | 'created_at'>,
+  now: number,
+): string =>
+  `End the session of ${current ? 'this browser' : browserOf(user_agent)}, signed in ${clock(millis(created_at) ?? 0, now)}?`
+
 function Rows({ sessions, onDone }: Props) {
   const now = useNow()
   const { isBusy, failure, act } = useAct()
@@ -44,10 +51,10 @@ function Rows({ sessions, onDone }: Props) {
       <DataTable label="Sessions" heads={['Browser', 'Signed in', 'Last used', '']}>
         {sessions.map(({ id, user_agent, current, ...times }) => (
           <tr key={id}>
-            <td title={user_agent}>
+            <th scope="row" title={user_agent}>
               <bdi>{browserOf(user_agent)}</bdi>{' '}
               {current && <span class="badge">this browser</span>}
-            </td>
+            </th>
             <td class="num">
               <Ago at={millis(times.created_at)} now={now} />
             </td>
@@ -59,7 +66,7 @@ function Rows({ sessions, onDone }: Props) {
                 label="End"
                 icon="close"
                 isBusy={isBusy}
-                question={current ? 'End the session of this browser?' : 'End this session?'}
+                question={questionOf({ user_agent, current, created_at: times.created_at }, now)}
                 text="The browser has to sign in again. The API key stays valid."
                 confirm="End the session"
                 onConfirm={() => void act(() => revokeSession(id)).finally(onDone)}

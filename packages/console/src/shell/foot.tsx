@@ -18,7 +18,9 @@ export function Foot() {
         </>
       )}
       <ThemeSwitch />
-      <a href={`${serverUrl()}/docs`}>API</a>
+      <a href={`${serverUrl()}/docs`} aria-label="API documentation">
+        API
+      </a>
       {data && <span>Windlass {data.server_version}</span>}
     </div>
   )

@@ -63,7 +63,7 @@ const LongText = ({ text, onClear }: { text: string; onClear: () => void }) => (
     <div class="payload-head">
       <h2>Input (JSON)</h2>
       <span class="faint">{count(text.length)} characters</span>
-      <button type="button" onClick={onClear}>
+      <button type="button" aria-label="Clear the input" onClick={onClear}>
         Clear
       </button>
     </div>
@@ -76,7 +76,7 @@ const LongText = ({ text, onClear }: { text: string; onClear: () => void }) => (
 
 const FileChoice = ({ onChange }: Pick<Props, 'onChange'>) => (
   <label class="drop-choice">
-    <span>From a file</span>
+    <span>Input from a file</span>
     <input
       type="file"
       accept=".json,application/json"

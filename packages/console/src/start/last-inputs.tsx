@@ -5,6 +5,7 @@ import { useQuery } from '../api/use-query.ts'
 import { decodePart } from '../exact/decode-part.ts'
 import { millis } from '../format/time.ts'
 import { executionAddress } from '../location/address.ts'
+import { shortId } from '../ui/execution-link.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
 import { Since } from '../ui/running-times.tsx'
@@ -66,11 +67,12 @@ function LastInput({ row, to }: { row: ExecutionRow; to: string }) {
     <li>
       <Link to={to} class="mono">
         {data ? <VisibleText text={beginOf(data)} /> : error ? 'not readable' : '…'}
-        <span class="visually-hidden"> take over this input</span>
+        <span class="visually-hidden"> take over this input of {shortId(execution_id)}</span>
       </Link>
       <StateBadge state={state} />
       <Link to={executionAddress(execution_id)} class="faint">
-        {created === undefined ? execution_id : <Since at={created} />}
+        <span class="visually-hidden">Execution {shortId(execution_id)}, created </span>
+        {created === undefined ? '–' : <Since at={created} />}
       </Link>
     </li>
   )

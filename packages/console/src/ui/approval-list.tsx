@@ -2,12 +2,13 @@ import { useCallback, useMemo, useState } from 'preact/hooks'
 import { type ApprovalRow, decide } from '../api/approvals.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { millis } from '../format/time.ts'
-import { ExecutionLink } from './execution-link.tsx'
+import { ExecutionLink, shortId } from './execution-link.tsx'
 import { FailureText } from './failure-text.tsx'
 import { useHeldRows } from './held-rows.ts'
 import { Icon } from './icon.tsx'
 import { NewRows } from './new-rows.tsx'
 import { useNow } from './now.ts'
+import { Refusal } from './refusal.tsx'
 import { Ago } from './times.tsx'
 import { useAct } from './use-act.ts'
 
@@ -104,7 +105,8 @@ interface DecisionProps {
 function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
   const [reason, setReason] = useState('')
   const { isBusy, failure, act } = useAct()
-  const { workflow_namespace, workflow_name, task_name } = approval
+  const { workflow_namespace, workflow_name, task_name, execution_id } = approval
+  const object = `${task_name} of ${workflow_name} ${shortId(execution_id)}`
   const refusal = useRefusal(
     `workflow:${workflow_namespace}:${workflow_name}:task:${task_name}:approve`,
   )
@@ -116,7 +118,7 @@ function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
   return (
     <div class="decision">
       <label>
-        <span class="visually-hidden">Reason of the decision about {approval.task_name}</span>
+        <span class="visually-hidden">Reason of the decision about {object}</span>
         <input
           placeholder="Reason (optional)"
           value={reason}
@@ -127,6 +129,7 @@ function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
       <button
         type="button"
         class="primary"
+        aria-label={`Approve ${object}`}
         disabled={isBusy || isGone || refusal !== undefined}
         title={refusal}
         onClick={() => say('approve')}
@@ -136,12 +139,14 @@ function Decision({ approval, isGone, onSent, onDecided }: DecisionProps) {
       <button
         type="button"
         class="danger"
+        aria-label={`Reject ${object}`}
         disabled={isBusy || isGone || refusal !== undefined}
         title={refusal}
         onClick={() => say('reject')}
       >
         <Icon name="close" /> Reject
       </button>
+      <Refusal text={refusal} />
       <FailureText text={failure} />
     </div>
   )

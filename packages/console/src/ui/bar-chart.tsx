@@ -54,7 +54,7 @@ export function BarChart(props: Props) {
   const peak = Math.max(...steps.map(sizeOf), 0)
   const scale = peak === 0 ? 0 : HEIGHT / peak
   return (
-    <figure class="card chart">
+    <figure class="card chart" aria-label={title}>
       <figcaption>
         <h2>{title}</h2>
         <span class="faint">
@@ -98,7 +98,7 @@ export function BarChart(props: Props) {
         ))}
       </ul>
       <details>
-        <summary>As a table</summary>
+        <summary aria-label={`As a table: ${title}`}>As a table</summary>
         <div class="chart-table">
           <DataTable label={title} heads={['From', ...names]} right={names}>
             {steps.filter(sizeOf).map(({ at, values }) => (

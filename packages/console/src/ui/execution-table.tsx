@@ -5,7 +5,7 @@ import { duration, millis } from '../format/time.ts'
 import { executionAddress, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import { returnedTo } from '../location/returned.ts'
-import { ExecutionLink } from './execution-link.tsx'
+import { ExecutionLink, shortId } from './execution-link.tsx'
 import { Link } from './link.tsx'
 import { Since, SoFar } from './running-times.tsx'
 import { StateBadge } from './state-badge.tsx'
@@ -150,7 +150,11 @@ class Row extends Component<RowProps> {
       <tr data-row={execution_id} aria-rowindex={index} onClick={(event) => openRow(event, to)}>
         {isChosen !== undefined && (
           <td class="check">
-            <Check label={`Select ${execution_id}`} isChecked={isChosen} onChange={this.#choose} />
+            <Check
+              label={`Select ${workflow_name} ${shortId(execution_id)}`}
+              isChecked={isChosen}
+              onChange={this.#choose}
+            />
           </td>
         )}
         <td>
@@ -163,9 +167,9 @@ class Row extends Component<RowProps> {
           </Link>
           {row.error && <ErrorLine text={row.error} />}
         </td>
-        <td class="id">
+        <th scope="row" class="id">
           <ExecutionLink id={execution_id} />
-        </td>
+        </th>
         <Times row={row} />
         <td class="id mono faint">{worker_name || '–'}</td>
       </tr>

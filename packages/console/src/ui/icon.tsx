@@ -1,6 +1,7 @@
 /** Line drawings of 16 by 16; decoration only, since each stands beside a word. */
 const PATHS = {
   home: 'M2.5 7.5 8 3l5.5 4.5M4 6.5V13h8V6.5M6.7 13V9.5h2.6V13',
+  menu: 'M2.5 4h11M2.5 8h11M2.5 12h11',
   list: 'M2.5 4h1M2.5 8h1M2.5 12h1M6 4h7.5M6 8h7.5M6 12h7.5',
   flow: 'M3 2.5h4v3H3zM9 10.5h4v3H9zM5 5.5V12h4',
   play: 'M5 3.2v9.6l7.5-4.8z',

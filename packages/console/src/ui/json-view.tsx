@@ -12,6 +12,7 @@ const MAX_LINES = 5_000
 export function JsonView({ title, text }: { title: string; text: string }) {
   const [isRaw, setRaw] = useState(false)
   const [isWhole, setWhole] = useState(false)
+  const other = isRaw ? 'Laid out' : 'As stored'
   const isLong = text.length > MAX_COLOURED_CHARS
   const layout = useMemo(() => (isLong ? undefined : layOut(text, MAX_LINES)), [text, isLong])
   const shown = isWhole ? text : text.slice(0, FIRST_CHARS)
@@ -22,11 +23,16 @@ export function JsonView({ title, text }: { title: string; text: string }) {
         <h2>{title}</h2>
         <span class="faint">{bytes(new Blob([text]).size)}</span>
         {!isLong && (
-          <button type="button" class="quiet" aria-pressed={isRaw} onClick={() => setRaw(!isRaw)}>
-            {isRaw ? 'Laid out' : 'As stored'}
+          <button
+            type="button"
+            class="quiet"
+            aria-label={`${other}: ${title}`}
+            onClick={() => setRaw(!isRaw)}
+          >
+            {other}
           </button>
         )}
-        <CopyButton text={text} label="Copy" />
+        <CopyButton text={text} label="Copy" name={`Copy: ${title}`} />
       </div>
       <pre class="json" tabIndex={0} role="region" aria-label={`${title}, text`}>
         {layout && !isRaw ? <Lines layout={layout} /> : shown}
@@ -39,7 +45,11 @@ export function JsonView({ title, text }: { title: string; text: string }) {
             : `the first ${count(MAX_LINES)} lines`}
           .
           {isLong && (
-            <button type="button" onClick={() => setWhole(true)}>
+            <button
+              type="button"
+              aria-label={`Show all of ${title}`}
+              onClick={() => setWhole(true)}
+            >
               Show all
             </button>
           )}

@@ -25,8 +25,9 @@ export function SourceView({ source, marks = NO_MARKS, line = 0 }: Props) {
   return (
     <section aria-label="Source">
       <div class="payload-head">
-        <h2>{lines.length} lines</h2>
-        <CopyButton text={source} label="Copy" />
+        <h2>Source</h2>
+        <span class="faint">{lines.length} lines</span>
+        <CopyButton text={source} label="Copy" name="Copy the source" />
       </div>
       <pre class="json source" tabIndex={0} role="region" aria-label="Source, text">
         <span class="numbers" aria-hidden="true">

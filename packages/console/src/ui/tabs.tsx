@@ -1,7 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
 import { Link } from './link.tsx'
-import { useCurrentInView } from './use-current-in-view.ts'
 
 interface Tab {
   name: string
@@ -16,20 +14,16 @@ interface Props {
 }
 
 /** Parts of a screen as links: the chosen one is in the address. */
-export function Tabs({ label, tabs, current, to }: Props) {
-  const row = useRef<HTMLElement>(null)
-  useCurrentInView(row, current)
-  return (
-    <nav class="tabs" aria-label={label} ref={row}>
-      {tabs.map((tab) => (
-        <Link
-          key={tab.name}
-          to={to(tab.name)}
-          aria-current={tab.name === current ? 'page' : undefined}
-        >
-          {tab.label}
-        </Link>
-      ))}
-    </nav>
-  )
-}
+export const Tabs = ({ label, tabs, current, to }: Props) => (
+  <nav class="tabs" aria-label={label}>
+    {tabs.map((tab) => (
+      <Link
+        key={tab.name}
+        to={to(tab.name)}
+        aria-current={tab.name === current ? 'page' : undefined}
+      >
+        {tab.label}
+      </Link>
+    ))}
+  </nav>
+)

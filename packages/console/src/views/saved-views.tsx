@@ -62,6 +62,7 @@ export function SavedViews({ screen, query }: Props) {
         <button
           type="button"
           class="quiet"
+          aria-label={`Delete the view ${current.name}`}
           disabled={isBusy}
           onClick={() => change(() => deleteView(current.name))}
         >
@@ -118,6 +119,7 @@ function SaveForm({ isBusy, onSave }: SaveProps) {
   return (
     <form
       class="filters"
+      aria-label="Save this view"
       onSubmit={submit}
       onKeyDown={(event) => event.key === 'Escape' && setOpen(false)}
     >

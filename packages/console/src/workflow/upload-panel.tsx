@@ -8,6 +8,7 @@ import { workflowAddress } from '../location/address.ts'
 import { refusalOf } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
+import { Refusal } from '../ui/refusal.tsx'
 
 interface Draft {
   namespace: string
@@ -90,6 +91,7 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
           }}
         />
       </label>
+      <Refusal text={refusal} />
       <div role="status">
         <StageText stage={stage} onConfirm={confirm} onReset={() => setStage({ name: 'ready' })} />
       </div>

@@ -32,11 +32,11 @@ export function UsedConfigs({ namespace, name }: Pick<Workflow, 'namespace' | 'n
               >
                 {configs.map((use) => (
                   <tr key={use.name}>
-                    <td>
+                    <th scope="row">
                       <Link to={entryAddress('configs', use.name)}>
                         <bdi>{use.name}</bdi>
                       </Link>
-                    </td>
+                    </th>
                     <ConfigUseCells {...use} />
                   </tr>
                 ))}

@@ -64,11 +64,11 @@ function Schedules({ namespace, name }: { namespace: string; name: string }) {
             >
               {rows.map(({ id, name: schedule, status, next_run_at, failure_count }) => (
                 <tr key={id}>
-                  <td>
+                  <th scope="row">
                     <Link to={scheduleAddress(id)}>
                       <bdi>{schedule}</bdi>
                     </Link>
-                  </td>
+                  </th>
                   <td>
                     <StatusBadge status={status} />
                   </td>

@@ -91,7 +91,9 @@ const Row = ({ row, to }: { row: Bucket; to: string }) => {
         {row.group}
       </th>
       <td class="num right">
-        <Link to={to}>{count(row.started)}</Link>
+        <Link to={to} aria-label={`${count(row.started)} executions of version ${row.group}`}>
+          {count(row.started)}
+        </Link>
       </td>
       <td class="num right">{count(row.ended)}</td>
       <td class="num right">{count(row.failed)}</td>
