@@ -46,7 +46,8 @@ async function measureAll(replicas, { url, home, pids, nats, infra }) {
   const database = new pg.Client(infra.postgres.url)
   await database.connect()
   await upload(url, 'hello_world')
-  const workers = await scriptedWorkers(client, home, { count: WORKERS, slots: SLOTS })
+  const features = ['claim_by_delivery']
+  const workers = await scriptedWorkers(client, home, { count: WORKERS, slots: SLOTS, features })
   const run = () => helloWorld(client)
   await closedLoop(run, { inFlight: 16, seconds: WARM_SECONDS })
   const measured = []
