@@ -37,6 +37,9 @@ const GROUPS: Record<string, Sql> = {
   error: sql`coalesce(e.error, '')`,
 }
 
+/** A float8: the numeric result of `extract` takes several times as long, and is converted to one by way of its text. */
+const secondsBetween = (begin: Sql, end: Sql) => sql`date_part('epoch', ${end} - ${begin})`
+
 const PERCENTILES = sql`percentile_cont(array[0.5, 0.95, 0.99])`
 
 /** Executions that were created and that ended, by step and group. */
@@ -55,7 +58,7 @@ export async function measure(db: Db, filter: StatsFilter, limit: number): Promi
   const [workflows, as_of] = await Promise.all([workflowsIn(db, filter), readClock(db)])
   const rows = (time: Sql, columns: Sql) => sql`
     select ${GROUPS[filter.group] ?? sql`''`} as "group",
-           floor(extract(epoch from ${time} - ${filter.from}::timestamptz)
+           floor(${secondsBetween(sql`${filter.from}::timestamptz`, time)}
                  / ${filter.step_seconds}::float8)::int as step, ${columns}
       from unnest(${workflows.map((row) => row.workflow_namespace)}::text[],
                   ${workflows.map((row) => row.workflow_name)}::text[]) as w(namespace, name),
@@ -75,8 +78,8 @@ export async function measure(db: Db, filter: StatsFilter, limit: number): Promi
              ${PERCENTILES} within group (order by run) filter (where run is not null) as run_time
         from (${rows(
           sql`e.finished_at`,
-          sql`e.state, extract(epoch from e.started_at - e.created_at)::float8 as wait,
-              extract(epoch from e.finished_at - e.started_at)::float8 as run`,
+          sql`e.state, ${secondsBetween(sql`e.created_at`, sql`e.started_at`)} as wait,
+              ${secondsBetween(sql`e.started_at`, sql`e.finished_at`)} as run`,
         )}) as e group by 1, 2`),
   ])
   return { created, ended, as_of }
