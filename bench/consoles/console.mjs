@@ -75,6 +75,7 @@ export async function openConsole(url, screen, counts) {
   await read('/me')
   const changed = new Set()
   const lost = new Set()
+  let skipped = false
   let timer
   const queries = [...SHELL, ...SCREENS[screen]].map((query) => ({
     ...query,
@@ -88,14 +89,16 @@ export async function openConsole(url, screen, counts) {
   const flush = () => {
     timer = undefined
     for (const query of queries)
-      if (query.topics.some((topic) => lost.has(topic))) query.poll.soon(query.lost)
+      if (query.topics.some((topic) => lost.has(topic))) query.poll.soon(query.lost, skipped)
       else if (query.topics.some((topic) => changed.has(topic))) query.poll.soon(query.gap)
     changed.clear()
+    skipped = false
     lost.clear()
   }
   const leave = await client.stream('GET', STREAM, {
     onFrame(name, data) {
       counts.frames++
+      skipped ||= name === 'skipped'
       if (name === 'skipped' || name === 'resync') lost.add(JSON.parse(data).topic)
       else changed.add(name)
       timer ??= setTimeout(flush, COLLECT_MS)

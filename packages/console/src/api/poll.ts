@@ -10,9 +10,10 @@ const PAUSES = 8
 const SHARE = 20
 const MAX_SHARE_MS = 10_000
 
-/** Changes since the last request after which others are expected; its request then counts as so many in a row. */
+/** Changes since the last request after which others are expected. */
 const MANY_CHANGES = 4
-const MANY_IN_ROW = 3
+/** A request for changes that were too many to be sent counts as so many in a row. */
+const SKIPPED_IN_ROW = 3
 
 /** Age of an answer, which the server may give to several consoles. */
 export interface AnswerAge {
@@ -54,6 +55,8 @@ export class Poll {
   /** Gap of the last change, and the number of changes since the last request began. */
   #gapMs = 0
   #changes = 0
+  /** True: since the last request began, there were changes that were too many to be sent. */
+  #haveSkipped = false
   /** Milliseconds of the last request. */
   #tookMs = 0
   /** Requests for changes one after the other, without a pause. */
@@ -91,13 +94,14 @@ export class Poll {
 
   /**
    * Reads once more because of a change, not sooner than `gapMs` after the last answer: later while changes continue
-   * without a pause, and while the server takes long.
+   * without a pause, and while the server takes long. `areSkipped`: the changes were too many to be sent.
    */
-  soon(gapMs: number): void {
+  soon(gapMs: number, areSkipped = false): void {
     const now = performance.now()
     this.#changedAt = now
     this.#gapMs = gapMs
     this.#changes++
+    this.#haveSkipped ||= areSkipped
     this.#againAt = undefined
     if (now - this.#endedAt > PAUSES * gapMs) this.#inRow = 0
     const gap = Math.max(
@@ -147,7 +151,7 @@ export class Poll {
   #acceptedMs(): number {
     if (!this.#isBehind || this.#failures > 0) return 0
     const now = performance.now()
-    const gapMs = this.#changes >= MANY_CHANGES ? this.#gapMs : 0
+    const gapMs = this.#haveSkipped || this.#changes >= MANY_CHANGES ? this.#gapMs : 0
     return Math.min(now - this.#answerAt, Math.max(now - this.#changedAt, gapMs))
   }
 
@@ -160,10 +164,11 @@ export class Poll {
     clearTimeout(this.#timer)
     this.#running = true
     this.#repeat = false
-    if (this.#dueAt !== undefined) this.#inRow += this.#changes < MANY_CHANGES ? 1 : MANY_IN_ROW
+    if (this.#dueAt !== undefined) this.#inRow += this.#haveSkipped ? SKIPPED_IN_ROW : 1
     this.#dueAt = undefined
     this.#againAt = undefined
     this.#changes = 0
+    this.#haveSkipped = false
     const begunAt = performance.now()
     const age = { maxMs, ms: 0 }
     const { signal } = this.#stopped

@@ -69,7 +69,7 @@ class Reading {
       every,
     )
     this.#leave = live?.subscribe(
-      (gap = gapMs) => this.#poll.soon(gap),
+      (gap = gapMs, areSkipped = false) => this.#poll.soon(gap, areSkipped),
       () => this.#poll.plan(),
     )
   }

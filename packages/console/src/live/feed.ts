@@ -3,7 +3,7 @@ import { COLLECT_MS } from '../api/intervals.ts'
 import { readMe } from '../api/me.ts'
 import { follow } from '../api/server.ts'
 import { SESSION_ENDED } from '../api/session-ended.ts'
-import { type ListEvent, type Topic, toListEvents, topicsFor } from './list-event.ts'
+import { areSkipped, type ListEvent, type Topic, toListEvents, topicsFor } from './list-event.ts'
 import type { LiveSource } from './live-source.ts'
 import { type FeedDeps, type Message, SharedFeed } from './shared-feed.ts'
 import { followStream } from './stream.ts'
@@ -102,7 +102,8 @@ const listSource = (...topics: readonly Topic[]): LiveSource => ({
   },
   subscribe: (onChange, onState) =>
     feed.subscribe((events) => {
-      if (events.some(({ topic }) => topics.includes(topic))) onChange()
+      const own = events.filter(({ topic }) => topics.includes(topic))
+      if (own.length > 0) onChange(undefined, areSkipped(own))
     }, onState),
 })
 

@@ -13,6 +13,10 @@ export type ListEvent =
   /** Changes may be missing: the list must be read. */
   | { kind: 'resync'; topic: Topic }
 
+/** True if there were more changes than are sent. */
+export const areSkipped = (events: readonly ListEvent[]): boolean =>
+  events.some(({ kind }) => kind === 'skipped')
+
 const isTopic = (name: unknown): name is Topic => TOPICS.includes(name as Topic)
 
 /** Every list is to be read again. */

@@ -1,7 +1,7 @@
 import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
 import { LIST } from '../api/intervals.ts'
 import type { AnswerAge } from '../api/poll.ts'
-import type { ListEvent } from './list-event.ts'
+import { areSkipped, type ListEvent } from './list-event.ts'
 import type { LiveSource } from './live-source.ts'
 import { type Filter, matches } from './matches.ts'
 import { RowChanges } from './row-changes.ts'
@@ -59,7 +59,10 @@ export class LiveRows implements LiveSource {
     }
   }
 
-  subscribe(onChange: (gapMs?: number) => void, onState: () => void): () => void {
+  subscribe(
+    onChange: (gapMs?: number, areSkipped?: boolean) => void,
+    onState: () => void,
+  ): () => void {
     return this.#feed.subscribe(
       (events) => this.#take(events, onChange),
       () => {
@@ -102,11 +105,14 @@ export class LiveRows implements LiveSource {
     return added.length === 0 ? rows : [...added, ...rows].sort(byAge).slice(0, limit)
   }
 
-  #take(events: readonly ListEvent[], onChange: (gapMs: number) => void): void {
+  #take(
+    events: readonly ListEvent[],
+    onChange: (gapMs: number, areSkipped: boolean) => void,
+  ): void {
     const gaps = events.flatMap((event) => this.#gapAfter(event) ?? [])
     this.#noteArrival()
     if (gaps.length === 0) return
-    onChange(Math.min(...gaps))
+    onChange(Math.min(...gaps), areSkipped(events))
     this.#onRows()
   }
 

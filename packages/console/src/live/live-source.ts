@@ -4,7 +4,11 @@ export interface LiveSource {
   readonly isLive: boolean
   /**
    * Calls back on changes, with the milliseconds that the next request may be apart from the last if they
-   * differ from the query's, and when `isLive` changes, until the returned function is called.
+   * differ from the query's and true if the changes were too many to be sent, and when `isLive` changes, until
+   * the returned function is called.
    */
-  subscribe(onChange: (gapMs?: number) => void, onState: () => void): () => void
+  subscribe(
+    onChange: (gapMs?: number, areSkipped?: boolean) => void,
+    onState: () => void,
+  ): () => void
 }
