@@ -4,6 +4,7 @@ import { ID, THEIRS } from './two-tenant-cases.ts'
 /** Arguments of MCP tools by name; a tool with another argument fails the test. */
 export const TOOL_ARGUMENTS: Record<string, unknown> = {
   expires_in_days: 1,
+  key: 'id-of-no-key',
   max_uses: 1,
   restrictions: '{}',
   workflow_name: THEIRS.workflow_name,

@@ -3,6 +3,7 @@ import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import type { LocalCall, LocalServer, RunningCall } from '@windlass/runtime/process/colocation'
 import { type RpcAuthorizer, RpcDenied } from './authorizer.ts'
 import { HEALTH_CHECK_PATH } from './call.ts'
+import { healthAnswer } from './health.ts'
 import { MultiplexedCall, type RpcHandler } from './multiplexed-server.ts'
 
 export interface LocalRpcServerDeps {
@@ -11,9 +12,6 @@ export interface LocalRpcServerDeps {
   failureOf(path: string, error: unknown, traceparent: string | undefined): Failure
   isHealthy(): boolean
 }
-
-/** Answer of the standard health service: field 1 is SERVING or NOT_SERVING. */
-const healthAnswer = (isHealthy: boolean) => Buffer.from([8, isHealthy ? 1 : 2])
 
 /**
  * Serves the rpcs of a service to callers in the same process. The code that serves connections also

@@ -19,7 +19,6 @@ import {
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import { StallWatch } from '@windlass/runtime/process/stall-watch'
 import { waitAtMost } from '@windlass/runtime/timeout'
-import { HealthImplementation } from 'grpc-health-check'
 import type { Logger } from 'pino'
 import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
 import {
@@ -31,6 +30,7 @@ import {
   TRACEPARENT_HEADER,
 } from './call.ts'
 import { failureOf } from './failure-of.ts'
+import { checkHealth, HealthService } from './health.ts'
 import { LocalRpcServer } from './local-server.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
@@ -53,7 +53,6 @@ const STALL_CHECK_MS = 1_000
  */
 export class RpcServer {
   readonly #server: Server
-  readonly #health = new HealthImplementation({ '': 'NOT_SERVING' })
   readonly #log: Logger
   readonly #identity: ServiceIdentity
   readonly #rpcs = new Map<string, RpcHandler>()
@@ -81,7 +80,7 @@ export class RpcServer {
       'grpc.enable_channelz': 0,
       interceptors: [guard(this.#authorizer)],
     })
-    this.#health.addToServer(this.#server)
+    this.#server.addService(HealthService, { check: checkHealth(() => this.#isHealthy) })
     this.#server.addService(CallsService, {
       carry: (stream: ServerDuplexStream<CallRequest, CallResponse>) => this.#serveStream(stream),
     })
@@ -123,7 +122,7 @@ export class RpcServer {
   async stop(): Promise<void> {
     clearInterval(this.#checking)
     this.#stalls.stop()
-    this.#setHealth(false)
+    this.#isHealthy = false
     this.#identity.colocation?.servers.delete(this.#identity.service)
     for (const stream of this.#streams) stream.announceShutdown()
     const forceStopTimer = setTimeout(() => this.#server.forceShutdown(), DRAIN_MS)
@@ -135,16 +134,11 @@ export class RpcServer {
   async #check(checks: HealthCheck[]): Promise<void> {
     try {
       await Promise.all(checks.map((check) => check()))
-      this.#setHealth(true)
+      this.#isHealthy = true
     } catch (error) {
-      this.#setHealth(false)
+      this.#isHealthy = false
       this.#log.warn({ err: error }, 'health check failed')
     }
-  }
-
-  #setHealth(isHealthy: boolean): void {
-    this.#isHealthy = isHealthy
-    this.#health.setStatus('', isHealthy ? 'SERVING' : 'NOT_SERVING')
   }
 
   #unary(rpc: string, handle: Unary) {

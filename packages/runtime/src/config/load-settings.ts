@@ -27,7 +27,8 @@ export function readSettings(env: NodeJS.ProcessEnv): { settings: Settings; read
   const file = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
   const tree = file ? readTable(file) : {}
   const read: ReadSettings = { tree, file, variables: assignVariables(tree, env) }
-  const result = Settings.safeParse(tree)
+  // Parsed once: compiling the parsers would take longer.
+  const result = Settings.safeParse(tree, { jitless: true })
   if (result.success) return { settings: result.data, read }
   const problems = result.error.issues.map((issue) => describeProblem(Settings, issue, read))
   throw new ConfigError(`invalid configuration: ${problems.join('; ')}`)
