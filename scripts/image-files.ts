@@ -9,7 +9,6 @@ import { PROGRAMS } from './setup/bundled-programs.ts'
 
 /** Files of packages that bundles read: the folder that depends on the package, its name, its files. */
 const READ_AT_RUN_TIME: [dependent: string, name: string, ...files: string[]][] = [
-  ['packages/rpc', 'grpc-health-check', 'proto'],
   ['services/catalog', 'web-tree-sitter', 'package.json', 'web-tree-sitter.wasm'],
   ['services/catalog', 'tree-sitter-python', 'package.json', 'tree-sitter-python.wasm'],
 ]
@@ -24,8 +23,10 @@ for (const [place, programs] of Object.entries(PROGRAMS)) {
 }
 for (const [dependent, name, ...files] of READ_AT_RUN_TIME) copyOfPackage(dependent, name, files)
 for (const file of ['LICENSE', 'package.json', 'services/gateway/dist/console', ...CLI]) copy(file)
+mkdirSync(path.join(target, 'compile-cache'), { recursive: true })
 for (const folder of ['dist/services/all/main.js', 'services/gateway/dist/console']) copy(folder)
-for (const name of ['all.mjs', 'entry.mjs', 'health.mjs']) copy(`deploy/image/${name}`, name)
+for (const name of ['all.mjs', 'compile.mjs', 'entry.mjs', 'health.mjs'])
+  copy(`deploy/image/${name}`, name)
 
 function copy(from: string, to = from): void {
   cpSync(path.join(PROJECT, from), path.join(target, to), { recursive: true })

@@ -1,5 +1,7 @@
 // The entry point of the image: `gateway`, `migrate executions`, `all`, `windlass admin create-key`.
 import { existsSync } from 'node:fs'
+import module from 'node:module'
+import { fileURLToPath } from 'node:url'
 
 const SERVICES = ['gateway', 'identity', 'catalog', 'executions', 'dispatcher', 'scheduler', 'mcp']
 const MIGRATED = ['identity', 'catalog', 'executions', 'dispatcher', 'scheduler']
@@ -12,6 +14,8 @@ if (file === undefined) {
   process.exit(2)
 }
 if (!existsSync(file)) throw new Error(`the image is incomplete: ${file.pathname} is missing`)
+// Of the build (compile.mjs); not used by another version or architecture of Node, nor by another user.
+module.enableCompileCache?.(fileURLToPath(inImage('compile-cache')))
 await import(file.href)
 
 /** The program that these arguments name; undefined if they name none. */

@@ -1,7 +1,11 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
+import module from 'node:module'
 import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -73,3 +77,24 @@ test.each([
     expect([check.exitCode, errors]).toEqual([code, printed])
   },
 )
+
+test('compiled code of the build: used at the start of the program', () => {
+  const image = mkdtempSync(path.join(tmpdir(), 'windlass-image-'))
+  onTestFinished(() => rmSync(image, { recursive: true }))
+  for (const name of ['compile.mjs', 'entry.mjs'])
+    copyFileSync(path.join(path.dirname(ENTRY), name), path.join(image, name))
+  const dist = path.join(image, 'services/mcp/dist')
+  mkdirSync(dist, { recursive: true })
+  // It waits, as a service does for a store, until compile.mjs ends it.
+  const program = `if (!process.argv[1].endsWith('entry.mjs')) await new Promise(() => {})\n`
+  writeFileSync(path.join(dist, 'main.js'), program)
+  const run = (name: string) =>
+    spawnSync(process.execPath, [path.join(image, name), 'mcp'], {
+      ...{ encoding: 'utf8', env: { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } },
+    })
+  expect(run('compile.mjs').status).toBe(0)
+  const { status, stdout, stderr } = run('entry.mjs')
+  expect(status).toBe(0)
+  // Node 20 keeps no compiled code.
+  if ('enableCompileCache' in module) expect(stdout + stderr).toMatch(/mcp.* was accepted/)
+})

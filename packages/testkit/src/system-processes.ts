@@ -60,6 +60,8 @@ export async function createProcesses(
       .join(',')
   const secret = randomBytes(32).toString('hex')
   const common = {
+    // As `npm start` and the image start them.
+    NODE_COMPILE_CACHE: fileURLToPath(new URL('dist/compile-cache', root)),
     SVC_CONFIG: '/dev/null',
     SVC_HOME: home,
     SVC_NATS__PREFIX: `test-${randomBytes(4).toString('hex')}`,
