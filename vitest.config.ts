@@ -5,7 +5,7 @@ const SETUP = ['./packages/testkit/src/infra.ts']
 const RACES = [
   'tests/e2e/{claims,races,uploads}.test.ts',
   'services/catalog/test/races.test.ts',
-  'services/executions/test/claim-by-delivery.test.ts',
+  'services/executions/test/{claim-by-delivery,races}.test.ts',
 ]
 /** Load tests that the chaos project runs with larger numbers or for longer. */
 const FLEETS = [

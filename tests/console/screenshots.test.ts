@@ -33,7 +33,10 @@ afterAll(async () => {
 test.skipIf(!isWanted)(
   'TEST_SCREENSHOTS=1: writes the pictures of docs/console.md',
   async () => {
-    const auth = await startAuthSystem((one) => void undo.push(one), { workers: 1 })
+    const auth = await startAuthSystem((one) => void undo.push(one), {
+      workers: 1,
+      singleProcess: false,
+    })
     const ids = await seed(auth)
     const browser = await launch('unused.example')
     undo.push(() => browser.close())

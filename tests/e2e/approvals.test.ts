@@ -37,7 +37,7 @@ async function atGate(api: ReturnType<typeof client>, name: string) {
 }
 
 test('task that requires approval: runs after an approval, fails after a rejection', async () => {
-  const system = await startSystem()
+  const system = await startSystem({ singleProcess: true })
   const api = client(system.url)
   await api.upload(SOURCE)
 

@@ -114,7 +114,7 @@ test('a worker is killed while it compensates a cancelled execution: another one
 test('a child is killed while it compensates a cancelled execution: its worker continues', {
   timeout: 2 * HANG_MS,
 }, async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0 })
   const run = await compensating(system)
   await killChildren(run.worker)
   await letGo(system)
@@ -125,7 +125,7 @@ test('the last worker is killed while it compensates: CANCELLED after cancel_tim
   timeout: 2 * HANG_MS,
 }, async () => {
   const env = { SVC_EXECUTIONS__CANCEL_TIMEOUT: '10' }
-  const system = await startSystem({ workers: 0, env })
+  const system = await startSystem({ singleProcess: true, workers: 0, env })
   const { api, worker, execution_id, effects } = await compensating(system)
   process.kill(worker.pid ?? expect.unreachable(), 'SIGKILL')
   await letGo(system)

@@ -25,7 +25,7 @@ async def spend(context: ExecutionContext):
 const EXACT = '{"n": 9007199254740993, "x": 1.0}'
 
 test('command line with a system: configs stay exact, an approved run is followed to its end', async () => {
-  const system = await startSystem()
+  const system = await startSystem({ singleProcess: true })
   const api = client(system.url)
   await api.upload(SOURCE)
   const windlass = async (argv: string[], input = '') => {

@@ -9,7 +9,7 @@ import { HANG_MS, sharedSystem } from './execution-fixture.ts'
 import { installedWheel } from './installed-wheel.ts'
 
 const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' }
-const shared = sharedSystem({ env: ENV, workers: 0 })
+const shared = sharedSystem({ singleProcess: true, env: ENV, workers: 0 })
 const teardown: (() => unknown)[] = []
 let python = ''
 

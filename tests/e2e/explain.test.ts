@@ -1,5 +1,5 @@
 import { ScriptedWorker, type ScriptedWorkerOptions } from '@windlass/testkit/scripted-worker'
-import { startSystem } from '@windlass/testkit/system'
+import { startSystem, TOLERANT_HEARTBEATS } from '@windlass/testkit/system'
 import { expect, onTestFinished, test } from 'vitest'
 import { client } from './api.ts'
 
@@ -13,7 +13,7 @@ async def far(context: ExecutionContext):
 `
 
 test('explain of queued work: names the worker that would match', async () => {
-  const system = await startSystem()
+  const system = await startSystem({ singleProcess: true, env: TOLERANT_HEARTBEATS })
   const api = client(system.url)
   await api.upload(SOURCE)
   const { execution_id } = await api.run('far', 'async')
@@ -47,7 +47,11 @@ async def picky(context: ExecutionContext):
 `
 
 test('explain with a fleet: first mismatch of each worker, the smallest change, the queue position', async () => {
-  const system = await startSystem({ workers: 0, replicas: { dispatcher: 2 } })
+  const system = await startSystem({
+    workers: 0,
+    replicas: { dispatcher: 2 },
+    env: TOLERANT_HEARTBEATS,
+  })
   const api = client(system.url)
   await api.upload(NEEDS)
   const bootstrap = await system.bootstrapToken()
@@ -102,7 +106,7 @@ async def plain(context: ExecutionContext):
 `
 
 test('synchronous run behind a queue of asynchronous ones: the first that a worker gets', async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0, env: TOLERANT_HEARTBEATS })
   const api = client(system.url)
   await api.upload(ANYWHERE)
   await Promise.all(Array.from({ length: 30 }, () => api.run('plain', 'async')))

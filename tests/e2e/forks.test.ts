@@ -33,7 +33,7 @@ const typesOf = (events: LogEvent[], name: string) =>
   events.filter((event) => event.name === name).map(({ type }) => type)
 
 test('a failed execution forked with a corrected version: continues after the entry with all outcomes', async () => {
-  const system = await startSystem()
+  const system = await startSystem({ singleProcess: true })
   const api = client(system.url)
   await api.upload(source('raise ValueError("broken")'))
   const { execution_id: id } = await api.run('report', 'async', { order: 17 }, '?tags=order=17')

@@ -38,7 +38,7 @@ async def ask(context: ExecutionContext):
 
 /** A client of the MCP server of a new system, which checks each result against the output schema of its tool. */
 async function startAgent() {
-  const { mcpUrl } = await startSystem()
+  const { mcpUrl } = await startSystem({ singleProcess: true })
   const client = new Client({ name: 'agent', version: '1' })
   onTestFinished(() => client.close())
   await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl)))

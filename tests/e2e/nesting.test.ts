@@ -16,7 +16,7 @@ async def again(context: ExecutionContext[int]):
 `
 
 test('a workflow that calls itself without end: fails at max_nesting, and the refusal names it', async () => {
-  const system = await startSystem({ env: { SVC_QUOTAS__MAX_NESTING: '3' } })
+  const system = await startSystem({ singleProcess: true, env: { SVC_QUOTAS__MAX_NESTING: '3' } })
   const api = client(system.url)
   await api.upload(SOURCE)
   const { execution_id } = await api.run('again', 'async', 0)
@@ -70,7 +70,7 @@ async def starts(ctx: ExecutionContext) -> list[str]:
 test('started workflows: one is cancelled, the result of a paused one is awaited', {
   timeout: HANG_MS,
 }, async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0 })
   await system.startWorker({ args: ['--max-concurrent', '1', '--park-after', '0.2'] })
   const api = client(system.url)
   await api.upload(STARTS)
@@ -92,7 +92,7 @@ test('started workflows: one is cancelled, the result of a paused one is awaited
 test('a parent is cancelled, running, parked or without its worker: its tree is, but not what it left', {
   timeout: 2 * HANG_MS,
 }, async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0 })
   const worker = await system.startWorker({ args: ['--park-after', '3'] })
   const api = client(system.url)
   await api.upload(TREE)

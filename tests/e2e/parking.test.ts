@@ -53,7 +53,7 @@ const ends = (api: Api, ids: readonly string[]) =>
 test('64 parents that await a child on one worker with 8 slots: all end', {
   timeout: 2 * HANG_MS,
 }, async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0 })
   await system.startWorker({ args: ['--max-concurrent', '8', '--park-after', '3600'] })
   const api = client(system.url)
   await api.upload(SOURCE)
@@ -69,7 +69,7 @@ test('64 parents that await a child on one worker with 8 slots: all end', {
 test('nested calls deeper than the slots of one worker: they end', {
   timeout: 2 * HANG_MS,
 }, async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0 })
   await system.startWorker({ args: ['--max-concurrent', '1', '--park-after', '3600'] })
   const api = client(system.url)
   await api.upload(SOURCE)

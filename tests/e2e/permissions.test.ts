@@ -58,6 +58,8 @@ test(
   async () => {
     const { env } = await certificates()
     const { system, requestOk, request, keyWith, upload } = await startAuthSystem(withTest, {
+      // The certificates are those of calls between processes.
+      singleProcess: false,
       workers: 1,
       env,
     })

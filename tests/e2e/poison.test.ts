@@ -25,7 +25,11 @@ const GIVEN_UP = {
 }
 
 async function startPoison() {
-  const system = await startSystem({ workers: 0, env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '2' } })
+  const system = await startSystem({
+    singleProcess: true,
+    workers: 0,
+    env: { SVC_EXECUTIONS__MAX_ATTEMPTS: '2' },
+  })
   const api = client(system.url)
   await api.upload(POISON)
   const { execution_id } = await api.run('poison', 'async')

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { client } from './api.ts'
 import { HANG_MS, sharedSystem } from './execution-fixture.ts'
 
-const shared = sharedSystem({ workers: 1 })
+const shared = sharedSystem({ singleProcess: true, workers: 1 })
 const LIMIT = { timeout: HANG_MS }
 
 const SOURCE = `

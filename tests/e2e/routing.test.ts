@@ -1,6 +1,6 @@
 import { call } from '@windlass/testkit/http'
 import { ScriptedWorker } from '@windlass/testkit/scripted-worker'
-import { startSystem } from '@windlass/testkit/system'
+import { startSystem, TOLERANT_HEARTBEATS } from '@windlass/testkit/system'
 import { expect, onTestFinished, test } from 'vitest'
 import { client } from './api.ts'
 
@@ -20,7 +20,7 @@ async def plain(ctx: ExecutionContext):
 `
 
 test('choice of worker: routing policy, else preferred worker (both headers), else most free slots', async () => {
-  const system = await startSystem({ workers: 0 })
+  const system = await startSystem({ singleProcess: true, workers: 0, env: TOLERANT_HEARTBEATS })
   const api = client(system.url)
   await api.upload(SOURCE)
   const bootstrap = await system.bootstrapToken()

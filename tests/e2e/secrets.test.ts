@@ -4,7 +4,7 @@ import { client } from './api.ts'
 import { sharedSystem } from './execution-fixture.ts'
 
 const ENV = { SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: 'a key for this test alone' }
-const shared = sharedSystem({ env: ENV, workers: 1 })
+const shared = sharedSystem({ singleProcess: true, env: ENV, workers: 1 })
 const CANARY = 'canary-7c2e1a'
 
 const SOURCE = `

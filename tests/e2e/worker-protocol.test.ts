@@ -12,7 +12,7 @@ import {
 } from './execution-fixture.ts'
 import { connectWorker, registration, snapshot, workerEvent } from './minimal-worker.ts'
 
-const system = sharedSystem({ env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '30' } })
+const system = sharedSystem({ singleProcess: true, env: { SVC_EXECUTIONS__CLAIM_TIMEOUT: '30' } })
 const SEVEN = ['id', 'name', 'source_id', 'subject', 'time', 'type', 'value']
 const OURS = 'x-svc-claim-generation'
 const THEIRS = 'x-flux-claim-generation'

@@ -33,7 +33,10 @@ interface AuthSystemOptions extends SystemOptions {
   isAuthDisabled?: boolean
 }
 
-/** Starts a whole system with authentication on, an OIDC issuer, and an administrator. */
+/**
+ * Starts a whole system with authentication on, an OIDC issuer, and an administrator. Its services share a
+ * process, unless a test that kills or stops one says otherwise (`singleProcess: false`); further replicas never do.
+ */
 export async function startAuthSystem(
   defer: Defer,
   { isAuthDisabled = false, ...options }: AuthSystemOptions = {},
@@ -41,6 +44,7 @@ export async function startAuthSystem(
   const idp = await startOidcIssuer(defer)
   const system = await startSystem({
     workers: 0,
+    singleProcess: true,
     defer,
     ...options,
     env: {

@@ -37,6 +37,7 @@ beforeAll(async () => {
     }),
   )
   auth = await startAuthSystem((one) => teardown.push(one), {
+    singleProcess: false,
     replicas: { gateway: OFFSETS_S.length },
     envOf: (service, i): Record<string, string> =>
       service === 'gateway' ? { NODE_OPTIONS: `--import=file://${files[i]}` } : {},

@@ -15,6 +15,7 @@ let auth: AuthSystem
 
 beforeAll(async () => {
   auth = await startAuthSystem((one) => teardown.push(one), {
+    singleProcess: false,
     replicas: { gateway: 2 },
     env: { SVC_SERVER__TRUSTED_PROXIES: '1' },
   })

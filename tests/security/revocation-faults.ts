@@ -24,6 +24,7 @@ export async function runRevocationFaults(
   const nats = await storeLink('TEST_NATS_URL', defer)
   const redisLink = await storeLink('TEST_REDIS_URL', defer)
   const auth = await startAuthSystem(defer, {
+    singleProcess: false,
     replicas: { gateway: 3, identity: 2 },
     envOf: (service, i): Record<string, string> => {
       if (service !== 'gateway') return {}

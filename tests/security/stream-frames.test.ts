@@ -9,7 +9,10 @@ let worker: Awaited<ReturnType<typeof idleWorker>>
 let held: ClaimedExecution
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => teardown.push(one), { replicas: { gateway: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), {
+    singleProcess: false,
+    replicas: { gateway: 2 },
+  })
   await auth.upload(workflowSource('a', 'x'))
   worker = await idleWorker(auth, 'w1')
   teardown.push(() => worker.disconnect())

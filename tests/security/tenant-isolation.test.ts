@@ -10,7 +10,10 @@ const teardown: (() => unknown)[] = []
 let auth: AuthSystem
 
 beforeAll(async () => {
-  auth = await startAuthSystem((one) => teardown.push(one), { replicas: { gateway: 2 } })
+  auth = await startAuthSystem((one) => teardown.push(one), {
+    singleProcess: false,
+    replicas: { gateway: 2 },
+  })
   for (const namespace of ['a', 'b']) await auth.upload(workflowSource(namespace, 'x'))
 })
 afterAll(async () => {

@@ -113,7 +113,10 @@ const postgresUrl = (url: string, standbys: readonly string[]) =>
 
 const freePorts = (count: number) => Promise.all(Array.from({ length: count }, () => freePort()))
 
-/** The same services in one process, as `npm start -- --single-process` starts them. */
+/**
+ * The first replica of each service in one process, as `npm start -- --single-process` starts them; further
+ * replicas keep processes of their own.
+ */
 export function inOneProcess(
   separate: ReadonlyMap<Service, Process[]>,
   root: URL,
@@ -131,5 +134,5 @@ export function inOneProcess(
     input: JSON.stringify(environments),
     ready: /"msg":"started"/,
   })
-  return new Map([...separate.keys()].map((service) => [service, [services]]))
+  return new Map([...separate].map(([service, [, ...more]]) => [service, [services, ...more]]))
 }

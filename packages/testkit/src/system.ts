@@ -17,7 +17,10 @@ export interface SystemOptions {
   env?: Record<string, string>
   /** Settings of a single replica, counted from 0. */
   envOf?: (service: Service, i: number) => Record<string, string>
-  /** True: all services in one process, as `npm start -- --single-process` runs them. */
+  /**
+   * True: all services in one process, as `npm start -- --single-process` runs them, which starts with a third of
+   * the processor time; only further replicas have processes of their own. For tests that kill or stop none.
+   */
   singleProcess?: boolean
   /** Python workers to start. */
   workers?: number

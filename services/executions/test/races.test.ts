@@ -11,7 +11,8 @@ import {
   worker,
 } from './executions-fixture.ts'
 
-const ROUNDS = 1_000
+/** 1,000 in `npm run test:chaos`. */
+const ROUNDS = Number(process.env.TEST_ROUNDS ?? 100)
 const AT_ONCE = 20
 const HANG_MS = 180_000
 
