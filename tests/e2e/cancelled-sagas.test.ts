@@ -9,6 +9,8 @@ import { expect, test } from 'vitest'
 import { client } from './api.ts'
 
 const HANG_MS = 60_000
+/** Starts a system and two workers, and waits several times. */
+const TEST_HANG_MS = 5 * HANG_MS
 
 /** Each effect is a line. The second compensation waits until the file `go` exists. */
 const SOURCE = `
@@ -101,7 +103,7 @@ async function expectCompensated({
 }
 
 test('a worker is killed while it compensates a cancelled execution: another one continues', {
-  timeout: 2 * HANG_MS,
+  timeout: TEST_HANG_MS,
 }, async () => {
   const system = await startSystem({ workers: 0, replicas: { executions: 2, dispatcher: 2 } })
   const run = await compensating(system)
@@ -112,7 +114,7 @@ test('a worker is killed while it compensates a cancelled execution: another one
 })
 
 test('a child is killed while it compensates a cancelled execution: its worker continues', {
-  timeout: 2 * HANG_MS,
+  timeout: TEST_HANG_MS,
 }, async () => {
   const system = await startSystem({ singleProcess: true, workers: 0 })
   const run = await compensating(system)
@@ -122,7 +124,7 @@ test('a child is killed while it compensates a cancelled execution: its worker c
 })
 
 test('the last worker is killed while it compensates: CANCELLED after cancel_timeout, explained, and not continued', {
-  timeout: 2 * HANG_MS,
+  timeout: TEST_HANG_MS,
 }, async () => {
   const env = { SVC_EXECUTIONS__CANCEL_TIMEOUT: '10' }
   const system = await startSystem({ singleProcess: true, workers: 0, env })
