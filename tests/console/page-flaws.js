@@ -106,10 +106,21 @@ function isOverlap(a, b) {
   return wide > 2 && high > Math.min(a.height, b.height) / 3
 }
 
+/** A line as it is drawn: a text that is shortened ends with its element, and Firefox gives the box of all of it. */
+function drawnBox({ left, top, right, height }, element) {
+  const end = element.closest(SHORT)?.getBoundingClientRect().right ?? right
+  return new DOMRect(left, top, Math.max(0, Math.min(right, end) - left), height)
+}
+
 function findOverlappingTexts() {
   const lines = listTexts()
     .filter(({ element }) => !element.closest('svg, select, .visually-hidden') && !isOver(element))
-    .flatMap((one) => Array.from(one.range.getClientRects(), (box) => ({ ...one, box })))
+    .flatMap((one) =>
+      Array.from(one.range.getClientRects(), (box) => ({
+        ...one,
+        box: drawnBox(box, one.element),
+      })),
+    )
   return lines.flatMap((a, i) =>
     lines
       .slice(i + 1)
