@@ -192,7 +192,7 @@ describe.skipIf(obstacle)(`lists and starts${obstacle ? `: ${obstacle}` : ''}`, 
   test('the queue: read on a change and not by time; by time without a stream', async () => {
     const { page, visit } = await open()
     await visit('queue', 'Queue')
-    const depth = page.getByRole('table', { name: 'Queue' }).getByRole('cell').nth(1)
+    const depth = page.getByRole('table', { name: 'Queue' }).getByRole('cell').first()
     const before = Number(await depth.textContent())
     await page.waitForTimeout(QUIET_MS)
     const quiet = requests('GET /queue')
