@@ -11,7 +11,8 @@ import { type Candidates, candidatesOf } from './search-plan.ts'
  * candidate of a range that was not read to its end (the frontier) are not known to be next and are left to
  * the next page.
  *
- * The first page comes with the number of matches, which needs all candidates: one statement reads both.
+ * The first page comes with the number of matches. It needs all candidates, so the statement that reads them
+ * for a page counts, too.
  *
  * All candidates are rows that the caller may read. Otherwise the frontier, which is part of the cursor,
  * would tell about others.
@@ -97,7 +98,16 @@ export async function search(db: Queries, request: Search): Promise<Found> {
  */
 export async function searchAndCount(db: Queries, request: Search): Promise<Found & Count> {
   const candidates = await candidatesOf(db, request)
-  if (canCountWithPage(candidates)) return read(db, request, candidates, MAX_CANDIDATES)
+  if (canCountWithPage(candidates)) {
+    // Most documents do not have a value that is searched for, but other filters match often: then counting is cheaper.
+    const most = firstStepOf(request)
+    const few =
+      request.payload || most > FEW_CANDIDATES
+        ? undefined
+        : await read(db, request, candidates, most)
+    if (!few || few.cut) return read(db, request, candidates, MAX_CANDIDATES)
+    return few.isExact ? few : { ...few, ...(await countMatches(db, request, candidates)) }
+  }
   const [found, count] = await Promise.all([
     readPage(db, request, candidates),
     countMatches(db, request, candidates),
@@ -120,9 +130,11 @@ const MAX_COUNT = MAX_CANDIDATES - 1
 const canCountWithPage = ({ sizes, isSizeKnown }: Candidates): boolean =>
   sizes.length <= FEW_RANGES || isSizeKnown || sumOf(sizes) <= MAX_COUNT
 
+const firstStepOf = ({ limit, offset }: Search): number =>
+  Math.max(MIN_CANDIDATES, TIMES_OF_PAGE * (limit + offset))
+
 async function readPage(db: Queries, request: Search, candidates: Candidates): Promise<Found> {
-  const first = Math.max(MIN_CANDIDATES, TIMES_OF_PAGE * (request.limit + request.offset))
-  const steps = [first, FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
+  const steps = [firstStepOf(request), FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
   for (const most of steps) {
     const found = await read(db, request, candidates, most)
     if (!found.cut) return found
