@@ -61,7 +61,7 @@ export function consoleFixture(options: Options = {}): ConsoleFixture {
   beforeAll(async () => {
     if (obstacle) return
     const settings = typeof env === 'function' ? await env(defer) : env
-    const auth = await startAuthSystem(defer, { workers, singleProcess: !isWhole, env: settings })
+    const auth = await startAuthSystem(defer, { workers, singleProcess: false, env: settings })
     await prepare?.(auth)
     const browser = await program.launch()
     defer(() => browser.close())

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 const SDK = fileURLToPath(new URL('../../sdk/python/', import.meta.url))
 const HANG_MS = 300_000
 
-const system = sharedSystem({ singleProcess: true, workers: 1 })
+const system = sharedSystem({ workers: 1 })
 
 test(
   'Python client and windlass-check: their tests pass against a running system',

@@ -17,6 +17,7 @@ let auth: AuthSystem
 
 beforeAll(async () => {
   auth = await startAuthSystem((one) => teardown.push(one), {
+    singleProcess: false,
     replicas: { gateway: 2, identity: 2 },
   })
   const more = ', required_permissions=["payroll:run"], secret_requests=["a"]'

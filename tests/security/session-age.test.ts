@@ -24,6 +24,7 @@ test('a session reaches session_max_age while its worker runs: it registers agai
 }, async () => {
   let output = ''
   const auth = await startAuthSystem(withTest, {
+    singleProcess: false,
     replicas: { gateway: 2, identity: 2 },
     env: { SVC_WORKERS__SESSION_MAX_AGE: '3', SVC_WORKERS__HEARTBEAT_INTERVAL: '1' },
     onOutput: (text) => {

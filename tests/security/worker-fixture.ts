@@ -53,7 +53,11 @@ export const completedCheckpoint = ({ execution_id }: ClaimedExecution, output: 
 export const claimHeaders = (generation: string) => ({ 'x-svc-claim-generation': generation })
 
 export async function workerFixture(defer: Defer): Promise<WorkerFixture> {
-  const auth = await startAuthSystem(defer, { replicas: { gateway: 2 }, env: NO_REQUEUE })
+  const auth = await startAuthSystem(defer, {
+    singleProcess: false,
+    replicas: { gateway: 2 },
+    env: NO_REQUEUE,
+  })
   const pinned = (pool: string, more = '') =>
     workflowSource('w', pool, `, affinity={"pool": "${pool}"}${more}`)
   for (const name of ['one', 'two'])
