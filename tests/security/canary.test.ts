@@ -117,6 +117,7 @@ test('A7, N040, N139, N156: secrets and tokens appear in no log, response, messa
   const auth = await startAuthSystem(
     (teardown) => onTestFinished(async () => void (await teardown())),
     {
+      singleProcess: false, // what services send each other is searched
       env: {
         SVC_SECURITY__EXECUTION_TOKEN_SECRET: TOKEN_SECRET,
         SVC_SECURITY__ENCRYPTION__ENCRYPTION_KEY: ENCRYPTION_KEY,
