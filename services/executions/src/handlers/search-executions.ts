@@ -33,10 +33,15 @@ async function findAndCount(db: Db, search: store.Search, cursor: Cursor | undef
   if (!cursor && !hasTotals(search)) return store.searchAndCount(db, search)
   const [found, { count, isExact }] = await Promise.all([
     store.search(db, search),
-    cursor ?? { count: await totals.countStates(db, search), isExact: true },
+    cursor ?? countOf(db, search),
   ])
   return { ...found, count, isExact }
 }
+
+const countOf = async (db: Db, search: store.Search) => ({
+  count: await totals.countStates(db, search),
+  isExact: true,
+})
 
 /** True if the filters select only states and workflows, for which totals are maintained. */
 function hasTotals(search: store.Search): boolean {

@@ -209,7 +209,7 @@ function statement(request: Search, candidates: Candidates, limits: readonly num
   return sql`
     with candidates as materialized (${from(columns, inOrder, limits)}),
     unread as (
-      select range from candidates group by range having count(*) >= (${limits}::int[])[range::int]),
+      select range from candidates group by range having count(*) >= (${limits}::bigint[])[range::int]),
     ends as (
       select distinct on (range) key, execution_id from candidates
        where (range in (select range from unread)) is true order by range, key ${reverse}, execution_id ${reverse}),
