@@ -9,6 +9,8 @@ import { keyOf, keysOfAnnAndBob } from './service-account.ts'
 /** A gateway where reads of lists of the workflow `slow` last until the end of the test. */
 async function setup() {
   const held: (() => void)[] = []
+  /** Other tests signal changes on the same server. */
+  const own = new Set<string>()
   onTestFinished(() => {
     for (const release of held) release()
   })
@@ -16,7 +18,8 @@ async function setup() {
     {
       keys: keysOfAnnAndBob(),
       history: {
-        async listChanges({ search, execution_ids: ids }) {
+        async listChanges({ search, execution_ids }) {
+          const ids = execution_ids.filter((id) => own.has(id))
           const isSlow = search?.workflow_name === 'slow' && ids.length > 0
           if (isSlow) await new Promise<void>((resolve) => held.push(resolve))
           const rows = ids.map((id) => ({ row: rowOf(id), matches: true }))
@@ -34,6 +37,7 @@ async function setup() {
     return frames
   }
   const change = (id: string) => {
+    own.add(id)
     const signal = ExecutionsChanged.encode({ execution_ids: [id] }).finish()
     gateway.bus.publishBestEffort('executions.batch.events.changed', signal)
   }
