@@ -8,13 +8,17 @@ const ROOTS = [
 
 /**
  * Limits each process to a share of one core (1: a whole core) with a control group of its own. Returns
- * `release`, to be called when the processes have ended, and `isLimited`: false where no control group can be
- * made (other systems, missing rights); then nothing is limited.
+ * `release`, which ends the limits, and `isLimited`: false where no control group can be made (other systems,
+ * missing rights); then nothing is limited.
  */
 export function limitCpu(pids, share) {
-  const groups = []
+  const groups = new Map()
   const release = () => {
-    for (const group of groups) rmdirSync(group)
+    for (const [group, pid] of groups) {
+      // A group with a process cannot be removed.
+      if (existsSync(`/proc/${pid}`)) writeFileSync(`${root.folder}/cgroup.procs`, String(pid))
+      rmdirSync(group)
+    }
   }
   const root = ROOTS.find(({ folder, version }) =>
     existsSync(`${folder}/${version === 1 ? 'cpu.cfs_quota_us' : 'cgroup.controllers'}`),
@@ -24,7 +28,7 @@ export function limitCpu(pids, share) {
     for (const pid of pids) {
       const group = `${root.folder}/windlass-bench-${pid}`
       mkdirSync(group)
-      groups.push(group)
+      groups.set(group, pid)
       const quota = Math.round(share * PERIOD_US)
       if (root.version === 1) writeFileSync(`${group}/cpu.cfs_quota_us`, String(quota))
       else writeFileSync(`${group}/cpu.max`, `${quota} ${PERIOD_US}`)
