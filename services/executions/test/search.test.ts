@@ -63,6 +63,19 @@ async function readPages(search: SearchPages, filter: Partial<SearchRequest>, ti
   return ids
 }
 
+test.each([
+  ['all', ALL],
+  ['one namespace', ONE],
+])('the largest offset, %s: an empty page of every filter and order', async (_, visible) => {
+  const { db, search } = await searchSetup()
+  await seedSamples(db)
+  for (const [what, filter] of SEARCH_CASES)
+    for (const by_finish of [false, true]) {
+      const page = { ...filter, by_finish, visible, offset: Number.MAX_SAFE_INTEGER }
+      expect((await search(page)).rows, `${what} ${by_finish}`).toEqual([])
+    }
+})
+
 test('a prefix of an id: executions that begin with it', async () => {
   const { db, search } = await searchSetup()
   const samples = await seedSamples(db)

@@ -168,7 +168,7 @@ function ofWorkflows(request: Request, rows: readonly Totals[]): Candidates {
       : !request.created_after && !request.created_before,
     from: (columns, order, limits) => sql`
       select range, found.* from unnest(${workflows.map((row) => row.workflow_namespace)}::text[],
-        ${workflows.map((row) => row.workflow_name)}::text[], ${limits}::int[])
+        ${workflows.map((row) => row.workflow_name)}::text[], ${limits}::bigint[])
         with ordinality as w(namespace, name, most, range),
        lateral (
         select ${columns} from executions e
@@ -233,7 +233,7 @@ function ofStates(filter: SearchFilter, states: readonly string[]): Candidates {
   const terminal = states.filter(isTerminal)
   const live = states.filter((state) => !isTerminal(state))
   const settled = (columns: Sql, order: Sql, limits: readonly number[]) => sql`
-    select range, found.* from unnest(${terminal}::text[], ${limits.slice(0, terminal.length)}::int[])
+    select range, found.* from unnest(${terminal}::text[], ${limits.slice(0, terminal.length)}::bigint[])
       with ordinality as s(state, most, range), lateral (
       select ${columns} from executions e
        where e.state = s.state and e.finished_at is not null ${createdWithin(filter)}
