@@ -51,18 +51,18 @@ function channelTo(target: string, { tls }: ServiceIdentity): Client {
 }
 
 /**
- * Rpcs whose replicas write what arrives together in one commit, without their leading slash. Three small batches cost
- * more than one large one: at 8 in flight, calls in turn to three replicas make 2.5 times the commits (docs/scaling.md).
+ * Rpcs whose replicas write what arrives together in one commit. Three small batches cost more than one large one: at 64
+ * in flight, calls in turn to three replicas make 2.4 times the commits (docs/scaling.md).
  */
 const BATCHED: ReadonlySet<string> = new Set([
-  'windlass.executions.v1.Executions/Submit',
-  'windlass.executions.v1.Executions/AwaitWork',
-  'windlass.executions.v1.Executions/Lease',
+  '/windlass.executions.v1.Executions/Submit',
+  '/windlass.executions.v1.Executions/AwaitWork',
+  '/windlass.executions.v1.Executions/Lease',
 ])
 /** Calls of this process to one replica from which on the next replica gets some too. */
 const ENOUGH_CALLS = 16
 
-export const isBatched = (path: string): boolean => BATCHED.has(path.slice(1))
+export const isBatched = (path: string): boolean => BATCHED.has(path)
 
 /**
  * Multiplexed streams to the replicas of a service, opened at the first call and used in turn.
