@@ -34,6 +34,25 @@ export interface CheckpointList {
   keys: readonly CheckpointKey[]
 }
 
+/** An answer of the route that lists checkpoints. */
+export interface CheckpointPage {
+  checkpoints: readonly { token: string }[]
+  keys: readonly CheckpointKey[]
+}
+
+/** Reads all checkpoints, in pages of this size. */
+export async function readCheckpointPages(
+  size: number,
+  readPage: (offset: number) => Promise<CheckpointPage>,
+): Promise<CheckpointList> {
+  const tokens: string[] = []
+  for (;;) {
+    const { checkpoints, keys } = await readPage(tokens.length)
+    tokens.push(...checkpoints.map(({ token }) => token))
+    if (checkpoints.length < size) return { tokens, keys }
+  }
+}
+
 /** The cryptography of the place that verifies. */
 export interface CheckpointCrypto {
   /** SHA-256 of a text as base64url. */
@@ -42,19 +61,22 @@ export interface CheckpointCrypto {
   verify(x: string, text: string, signature: string): boolean | Promise<boolean>
 }
 
-/** Both texts contain ASCII only. */
-const encode = (text: string) =>
-  btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
-const decode = (text: string) => atob(text.replaceAll('-', '+').replaceAll('_', '/'))
+/** Encodes bytes, each a character from 0 to 255, as base64url without padding. */
+export const toBase64Url = (bytes: string): string =>
+  btoa(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+
+/** Decodes base64url to bytes, each a character from 0 to 255. Throws for any other text. */
+export const fromBase64Url = (text: string): string =>
+  atob(text.replaceAll('-', '+').replaceAll('_', '/'))
 
 /** The only header that is signed or accepted, so a token cannot choose another algorithm. */
 const headerOf = (kid: string) =>
-  encode(JSON.stringify({ alg: 'EdDSA', typ: 'windlass-audit-checkpoint', kid }))
+  toBase64Url(JSON.stringify({ alg: 'EdDSA', typ: 'windlass-audit-checkpoint', kid }))
 
 /** The text that is signed. Its form never changes. */
 export function signingInput(kid: string, checkpoint: Checkpoint): string {
   const { seq, hash, at, entries, reason } = checkpoint
-  return `${headerOf(kid)}.${encode(JSON.stringify({ seq, hash, at, entries, reason }))}`
+  return `${headerOf(kid)}.${toBase64Url(JSON.stringify({ seq, hash, at, entries, reason }))}`
 }
 
 /** The text whose digest is the id of a key. */
@@ -72,8 +94,8 @@ export function parseCheckpointToken(token: string): ParsedCheckpoint | undefine
   const [, header = '', payload = '', signature = ''] =
     /^([\w-]+)\.([\w-]+)\.([\w-]+)$/.exec(token) ?? []
   try {
-    const { kid } = JSON.parse(decode(header)) as { kid: string }
-    const checkpoint = JSON.parse(decode(payload)) as Checkpoint
+    const { kid } = JSON.parse(fromBase64Url(header)) as { kid: string }
+    const checkpoint = JSON.parse(fromBase64Url(payload)) as Checkpoint
     const isOwn = header === headerOf(kid) && isCheckpoint(checkpoint)
     return isOwn ? { ...checkpoint, kid, input: `${header}.${payload}`, signature } : undefined
   } catch {

@@ -2,9 +2,10 @@ import { elementsOf, membersOf, stringOf } from '@windlass/runtime/json/json'
 import type { AuditChainVerifier, ChainedEntry, Head } from './audit.ts'
 import {
   type Checkpoint,
-  type CheckpointKey,
   type CheckpointList,
+  type CheckpointPage,
   lastPruned,
+  readCheckpointPages,
   type VerifiedCheckpoints,
   verifyCheckpoints,
 } from './audit-checkpoint.ts'
@@ -72,22 +73,15 @@ const CHECKPOINTS = '/admin/audit/checkpoints'
 const NO_CHECKPOINTS: CheckpointList = { tokens: [], keys: [] }
 
 /** Reads the signed checkpoints and their keys. */
-async function readCheckpoints(read: ReadRoute): Promise<CheckpointList> {
-  const tokens: string[] = []
-  for (;;) {
-    const query = { limit: String(AUDIT_PAGE), offset: String(tokens.length) }
-    const page = toCheckpointList(await read({ method: 'GET', path: CHECKPOINTS, query }))
-    tokens.push(...page.tokens)
-    if (page.tokens.length < AUDIT_PAGE) return { tokens, keys: page.keys }
-  }
-}
+const readCheckpoints = (read: ReadRoute): Promise<CheckpointList> =>
+  readCheckpointPages(AUDIT_PAGE, async (offset) => {
+    const query = { limit: String(AUDIT_PAGE), offset: String(offset) }
+    return JSON.parse(await read({ method: 'GET', path: CHECKPOINTS, query })) as CheckpointPage
+  })
 
 /** Parses the answer of the route, also one that was saved. Throws for any other text. */
 export function toCheckpointList(json: string): CheckpointList {
-  const { checkpoints, keys } = JSON.parse(json) as {
-    checkpoints: { token: string }[]
-    keys: CheckpointKey[]
-  }
+  const { checkpoints, keys } = JSON.parse(json) as CheckpointPage
   return { tokens: checkpoints.map(({ token }) => token), keys }
 }
 

@@ -1,4 +1,8 @@
-import type { CheckpointKey, CheckpointList } from '@windlass/domain/audit-checkpoint'
+import {
+  type CheckpointList,
+  type CheckpointPage,
+  readCheckpointPages,
+} from '@windlass/domain/audit-checkpoint'
 import { membersOf } from '@windlass/runtime/json/json'
 import { type Query, read, send } from './server.ts'
 
@@ -26,16 +30,10 @@ export async function readAudit(query: Query, signal?: AbortSignal): Promise<Aud
 
 /** Reads all signed checkpoints of the chain, and their keys; identity of an earlier release has none. */
 export async function readCheckpoints(): Promise<CheckpointList> {
-  const tokens: string[] = []
   const { checkpoints } = await readAudit({ after: '0', limit: '1' })
-  if (checkpoints === 0) return { tokens, keys: [] }
-  for (;;) {
-    const query = { limit: String(MAX_AUDIT_PAGE), offset: String(tokens.length) }
-    const page = await read<{ checkpoints: { token: string }[]; keys: CheckpointKey[] }>(
-      '/admin/audit/checkpoints',
-      query,
-    )
-    tokens.push(...page.checkpoints.map(({ token }) => token))
-    if (page.checkpoints.length < MAX_AUDIT_PAGE) return { tokens, keys: page.keys }
-  }
+  if (checkpoints === 0) return { tokens: [], keys: [] }
+  return readCheckpointPages(MAX_AUDIT_PAGE, (offset) => {
+    const query = { limit: String(MAX_AUDIT_PAGE), offset: String(offset) }
+    return read<CheckpointPage>('/admin/audit/checkpoints', query)
+  })
 }

@@ -1,22 +1,20 @@
-import type { CheckpointCrypto } from '@windlass/domain/audit-checkpoint'
+import {
+  type CheckpointCrypto,
+  fromBase64Url,
+  toBase64Url,
+} from '@windlass/domain/audit-checkpoint'
 
 const ED25519 = 'Ed25519'
 
 const toBytes = (base64url: string) =>
-  Uint8Array.from(atob(base64url.replaceAll('-', '+').replaceAll('_', '/')), (char) =>
-    char.charCodeAt(0),
-  )
-
-const toBase64Url = (bytes: ArrayBuffer) =>
-  btoa(String.fromCharCode(...new Uint8Array(bytes)))
-    .replaceAll('+', '-')
-    .replaceAll('/', '_')
-    .replaceAll('=', '')
+  Uint8Array.from(fromBase64Url(base64url), (char) => char.charCodeAt(0))
 
 /** Verifies checkpoints in the browser. */
 export const browserCrypto: CheckpointCrypto = {
-  digest: async (text) =>
-    toBase64Url(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))),
+  async digest(text) {
+    const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+    return toBase64Url(String.fromCharCode(...new Uint8Array(bytes)))
+  },
   async verify(x, text, signature) {
     const key = await importKey(x)
     const bytes = new TextEncoder().encode(text)
