@@ -20,12 +20,13 @@ const FIRST: DeadlineCursor = { execution_id: '0'.repeat(32), deadline_at: '-inf
 
 /**
  * Reads a page of executions whose deadline has passed, oldest first. Skips locked rows, because they are
- * being changed.
+ * being changed. The time is that of the statement: no index is read up to `clock_timestamp()`, which may
+ * differ from row to row.
  */
 export const listExpired = (db: Queries, limit: number, after: DeadlineCursor = FIRST) =>
   db.rows<DeadlineCursor>(sql`
     select execution_id, deadline_at::text from executions e
-     where e.deadline_at < clock_timestamp()
+     where e.deadline_at < statement_timestamp()
        and (e.deadline_at, e.execution_id) > (${after.deadline_at}::timestamptz, ${after.execution_id}::uuid)
      order by e.deadline_at, e.execution_id limit ${limit}
        for update skip locked`)

@@ -50,8 +50,9 @@ export const scan = (db: Queries, { workflow, days, after }: SweepTask, limit: n
 const ofWorkflow = ({ workflow_namespace, workflow_name }: WorkflowName) => sql`
   and workflow_namespace = ${workflow_namespace} and workflow_name = ${workflow_name}`
 
+/** A time that an index can be read up to, unlike `clock_timestamp()`. */
 const ageLimit = (days: number): Sql =>
-  sql`clock_timestamp() - ${days * 86_400}::float8 * interval '1 second'`
+  sql`statement_timestamp() - ${days * 86_400}::float8 * interval '1 second'`
 
 export interface Expired extends CreationPosition {
   created_ms: number
@@ -186,7 +187,7 @@ export async function deleteRecords(db: Queries, limit: number): Promise<boolean
   const deleted = await db.run(sql`
     delete from deleted_executions where execution_id in (
       select execution_id from deleted_executions
-       where refused_until < clock_timestamp() and not has_log
+       where refused_until < statement_timestamp() and not has_log
        order by refused_until limit ${limit} for update skip locked)`)
   return deleted === limit
 }

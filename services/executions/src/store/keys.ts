@@ -29,7 +29,7 @@ export async function reserve(db: Db, key_id: string, execution_id: string): Pro
 export async function deleteExpired(db: Db, limit: number): Promise<boolean> {
   const deleted = await db.run(sql`
     delete from idempotency_keys
-     where key_id in (select key_id from idempotency_keys where expires_at < clock_timestamp()
+     where key_id in (select key_id from idempotency_keys where expires_at < statement_timestamp()
                        order by expires_at limit ${limit} for update skip locked)`)
   return deleted === limit
 }
