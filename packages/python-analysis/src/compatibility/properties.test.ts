@@ -67,14 +67,17 @@ const rooted = fc.tuple(schemas, schemas).map(
   }),
 )
 
-/** Values of the same alphabet as the schemas. */
+/** Values of the same alphabet as the schemas. Objects have a prototype, as those that `JSON.parse` makes. */
 const values = fc.letrec<{ any: unknown }>((tie) => ({
   any: fc.oneof(
     { maxDepth: 3, depthSize: 'small' },
     fc.constantFrom(null, true, false, '', 'a', 'b', 'ab', 'ba', 'abab', 'c', 0.5, 1.5, 0.25),
     fc.integer({ min: -4, max: 4 }),
     fc.array(tie('any'), { maxLength: 4 }),
-    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('any'), { maxKeys: 4 }),
+    fc.dictionary(fc.constantFrom('a', 'b', 'c', 'd'), tie('any'), {
+      maxKeys: 4,
+      noNullPrototype: true,
+    }),
   ),
 })).any
 
