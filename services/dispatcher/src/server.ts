@@ -98,7 +98,7 @@ export const start: Start = async (settings, runtime) => {
   teardown.add('leases', () => distribution.stop())
 
   const { stream_host: host, stream_port: port } = settings.dispatcher
-  const streams = await listen(server, { host, port })
+  const streams = await listen(server, { host, port }, serviceIdentity)
   const checkDatabase = () => db.check()
   runtime.readiness.add('database', checkDatabase)
   const grpc = await rpc.listen(settings.listen, [checkDatabase])

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream'
 import { newId } from '../ids.ts'
 import { LocalBus } from '../nats/local-bus.ts'
 
@@ -30,7 +31,7 @@ export interface LocalServer {
 
 /**
  * Shared parts of the services of one process, if several run in it (`npm start -- --single-process`): the
- * RPC interfaces of those that listen, and the bus of their best-effort messages.
+ * RPC interfaces of those that listen, the bus of their best-effort messages, and connections for worker streams.
  */
 export class Colocation {
   /** Identifies this process in messages that it sends to others. */
@@ -38,6 +39,8 @@ export class Colocation {
   readonly bus = new LocalBus()
   /** By the name of the service; absent while it does not accept calls. */
   readonly servers = new Map<string, LocalServer>()
+  /** Opens a connection to the server of worker streams without a socket, while that listens. */
+  connectToStreams: (() => Duplex | undefined) | undefined
   readonly #services: ReadonlySet<string>
 
   /** `services` names all services of this process. */

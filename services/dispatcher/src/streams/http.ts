@@ -8,6 +8,7 @@ import {
 } from 'node:http'
 import { createServer as createSecureServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { type Duplex, duplexPair } from 'node:stream'
 import { plainNameOf } from '@windlass/domain/names'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import type { Logger } from '@windlass/runtime/process/log'
@@ -144,9 +145,22 @@ function rejectEndedSession(response: ServerResponse): void {
   response.on('close', () => clearTimeout(holdTimer))
 }
 
-/** Starts listening; returns the port. */
-export async function listen(server: Server, address: { host: string; port: number }) {
+/** Starts listening, within this process too; returns the port. */
+export async function listen(
+  server: Server,
+  address: { host: string; port: number },
+  { tls, colocation }: ServiceIdentity,
+): Promise<number> {
   server.listen(address.port, address.host)
   await once(server, 'listening')
+  if (colocation && !tls) colocation.connectToStreams = () => connectLocally(server)
   return (server.address() as AddressInfo).port
+}
+
+/** Opens a connection without a socket: what one end writes, the other reads, without a system call. */
+function connectLocally(server: Server): Duplex | undefined {
+  if (!server.listening) return undefined
+  const [client, accepted] = duplexPair()
+  server.emit('connection', accepted)
+  return client
 }

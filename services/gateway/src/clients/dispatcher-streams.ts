@@ -119,7 +119,7 @@ export class DispatcherStreams {
     if (this.#watches.has(url)) return
     const open = () => {
       const headers = this.#headers()
-      const options = { method: 'POST', agent: false, headers }
+      const options = { method: 'POST', headers }
       return connectTo(`${url}/beats`, this.#serviceIdentity, options)
     }
     this.#watches.set(url, new DispatcherWatch(open, () => this.#leave(url)))
@@ -180,10 +180,7 @@ export class DispatcherStreams {
     }
     const { signal } = ctx
     const path = `${url}/workers/${worker_name}/connect`
-    const call = connectTo(path, this.#serviceIdentity, { agent: false, headers, signal })
-    call.setTimeout(RESPONSE_TIMEOUT_MS, () => call.destroy(new Error('no answer')))
-    call.setNoDelay(true)
-    return waitForResponse(call.end())
+    return waitForResponse(connectTo(path, this.#serviceIdentity, { headers, signal }).end())
   }
 
   /** The dispatchers trust an authenticated service for the session id. */
@@ -195,21 +192,33 @@ export class DispatcherStreams {
   }
 }
 
-function connectTo(url: string, { tls }: ServiceIdentity, options: RequestOptions): ClientRequest {
-  if (!url.startsWith('https:')) return request(url, options)
+/** Sends a request on a connection of its own; within one process without a socket. */
+function connectTo(
+  url: string,
+  { tls, colocation }: ServiceIdentity,
+  options: RequestOptions,
+): ClientRequest {
+  const local = colocation?.connectToStreams?.()
+  if (local) return request(url, { ...options, createConnection: () => local })
+  if (!url.startsWith('https:')) return request(url, { ...options, agent: false })
   if (!tls) throw new Error(`${url} needs the certificates of [svc.rpc]`)
   const { ca, cert, key, serverName: servername } = tls
-  return requestSecurely(url, { ...options, ca, cert, key, servername })
+  const secured = { ca, cert, key, servername }
+  return requestSecurely(url, { ...options, ...secured, agent: false })
 }
 
-/** Resolves to the response, or to undefined if the dispatcher does not respond. */
+/** Resolves to the response, or to undefined if the dispatcher does not respond in time. */
 function waitForResponse(call: ClientRequest): Promise<IncomingMessage | undefined> {
   return new Promise((resolve) => {
+    const timer = setTimeout(() => call.destroy(new Error('no answer')), RESPONSE_TIMEOUT_MS)
     call.once('response', (answer) => {
-      call.setTimeout(0)
+      clearTimeout(timer)
       resolve(answer)
     })
     call.on('error', () => resolve(undefined))
-    call.once('close', () => resolve(undefined))
+    call.once('close', () => {
+      clearTimeout(timer)
+      resolve(undefined)
+    })
   })
 }
