@@ -63,7 +63,7 @@ test('audit verify of a pruned log: intact with its signed checkpoint', async ()
   const windlass = await setup(entries.slice(5), tokenOf(entries, 9), tokenOf(entries, 5, 'prune'))
   expect(await windlass('audit', 'verify', '--key', kid)).toEqual({
     status: 0,
-    out: `9 entries, head ${headText}
+    out: `entries 6 to 9, head ${headText}
 2 checkpoints, the last of entry 9, signed with key ${kid}
 entries 1 to 5 were pruned on ${AT}, with a signed checkpoint
 the log is intact

@@ -80,6 +80,11 @@ export class ChainLinks {
     this.#lastSigned = numbers.at(-1) ?? 0
   }
 
+  /** Number of the last entry before the first one; 0 unless the beginning is missing. */
+  get baseSeq(): number {
+    return this.#base?.seq ?? 0
+  }
+
   /** The last verified entry. */
   get head(): HexHead {
     return this.#last

@@ -178,6 +178,11 @@ export class AuditChainVerifier {
     return this.#links.notes
   }
 
+  /** Number of the last entry before the first one; 0 unless the beginning is missing. */
+  get baseSeq(): number {
+    return this.#links.baseSeq
+  }
+
   /** The last verified entry. */
   get head(): Head {
     const { seq, hash } = this.#links.head

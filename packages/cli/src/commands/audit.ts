@@ -123,7 +123,9 @@ export const auditVerify: Command = {
 }
 
 function report({ check, signed, problems }: VerifiedLog, { out, err }: CommandContext): number {
-  out(`${check.head.seq} entries, head ${formatHead(check.head)}\n`)
+  const { baseSeq, head } = check
+  const range = baseSeq === 0 ? `${head.seq} entries` : `entries ${baseSeq + 1} to ${head.seq}`
+  out(`${range}, head ${formatHead(head)}\n`)
   const last = signed.checkpoints.map(({ seq }) => seq).sort((a, b) => b - a)[0]
   if (last !== undefined)
     out(
