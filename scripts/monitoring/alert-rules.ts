@@ -11,6 +11,7 @@ export interface AlertRule {
 const DAY_S = 86_400
 const CERTIFICATE_DAYS = 14
 const KEY_DAYS = 365
+const CHECKPOINT_OVERDUE_S = 3_600
 
 export const alertRules: readonly AlertRule[] = [
   {
@@ -148,6 +149,15 @@ export const alertRules: readonly AlertRule[] = [
     summary: 'The key of the stored secrets is more than a year old',
     description:
       'docs/security.md (Rotating the key) says how to replace it while the services run.',
+  },
+  {
+    alert: 'WindlassAuditCheckpoint',
+    expr: `max(windlass_audit_checkpoint_overdue_seconds) > ${CHECKPOINT_OVERDUE_S}`,
+    for: '5m',
+    severity: 'warning',
+    summary: 'Entries of the audit log have no signed checkpoint in time',
+    description:
+      'Their change would not be detected. Search the log of identity for: loop round failed (sign audit checkpoints).',
   },
 ]
 

@@ -13,7 +13,6 @@ import { requireAuthSecrets } from '@windlass/runtime/config/auth-secrets'
 import { ConfigError } from '@windlass/runtime/config/config-error'
 import type { Settings } from '@windlass/runtime/config/settings'
 import { readAtStart } from '@windlass/runtime/postgres/wait-for-postgres'
-import type { Logger } from '@windlass/runtime/process/log'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { openServiceRedis } from '@windlass/runtime/redis/open-service-redis'
 import { redisReady } from '@windlass/runtime/redis/redis'
@@ -37,7 +36,7 @@ import { secretHandlers } from './handlers/secret-handlers.ts'
 import { viewHandlers } from './handlers/view-handlers.ts'
 import { workerTokenHandlers } from './handlers/worker-token-handlers.ts'
 import { deleteEndedSessions, endExpiredSessions } from './loops/end-sessions.ts'
-import { observeKeyAge } from './observe.ts'
+import { observeCheckpoints, observeKeyAge } from './observe.ts'
 import { authMarkers } from './store/pending-invalidations.ts'
 import { deleteExpired } from './store/secrets.ts'
 import { deleteOlder } from './store/used-configs.ts'
@@ -72,7 +71,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   const keys = await readAtStart(log, () => deriveKeyring(db, security.encryption))
   if (keys) runtime.teardown.add('metrics', observeKeyAge(db, keys))
   const checkpointKeys = new CheckpointKeys(keys)
-  if (keys) startAuditLoops(service, settings, { log, keys: checkpointKeys })
+  if (keys) startAuditLoops(service, settings, { runtime, keys: checkpointKeys })
 
   const { verifyCaller } = service.serviceIdentity
   const uses = new SecretUses(db, settings.audit.level !== 'changes')
@@ -125,9 +124,10 @@ function requireSigningKey({ retention, security }: Settings): void {
 function startAuditLoops(
   { db, startLoop }: Pick<Service, 'db' | 'startLoop'>,
   { audit, retention }: Settings,
-  { log, keys }: { log: Logger; keys: CheckpointKeys },
+  { runtime: { log, teardown }, keys }: { runtime: Runtime; keys: CheckpointKeys },
 ): void {
   const intervalS = audit.checkpoint_interval
+  teardown.add('metrics of checkpoints', observeCheckpoints(db, intervalS))
   startLoop('sign audit checkpoints', intervalS * 1_000, () =>
     signHead({ db, keys, log }, intervalS),
   )

@@ -1,6 +1,7 @@
 import type { Head } from '@windlass/domain/audit'
 import { parseCheckpointToken } from '@windlass/domain/audit-checkpoint'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { exposeMetrics } from '@windlass/testkit/exposed-metrics'
 import { expect, test } from 'vitest'
 import { pruneAudit } from '../src/engine/audit-pruning.ts'
 import { CheckpointKeys } from '../src/engine/checkpoint-keys.ts'
@@ -12,6 +13,7 @@ import {
   entry,
   readList,
   signingKeys,
+  tamper,
   verifyChain,
 } from './audit-fixture.ts'
 import { checkpointFixture, signWith } from './checkpoint-fixture.ts'
@@ -31,6 +33,19 @@ test('the newest entry: signed once by several replicas, and again after the int
   await all.sign()
   expect(await kept()).toEqual([9, 8, 6])
   expect(await verifyChain(all)).toMatchObject({ problems: [], notes: [] })
+})
+
+test('a checkpoint is overdue: the metric says for how long, and is 0 after the next one', async () => {
+  const metric = exposeMetrics()
+  const overdue = () => metric('windlass_audit_checkpoint_overdue_seconds')
+  const all = await checkpointFixture()
+  await tamper(all.db, sql`update audit_log set at = at - interval '3 days' where seq = 7`)
+  // Collections share a read for five seconds.
+  const POLL = { timeout: 30_000, interval: 500 }
+  const daysSinceDue = async () => ((await overdue()) + 3_600) / 86_400
+  await expect.poll(daysSinceDue, POLL).toBeCloseTo(3, 1)
+  await all.sign()
+  await expect.poll(overdue, POLL).toBe(0)
 })
 
 test('two processes with a short interval: every entry is soon covered, by one key', async () => {

@@ -71,6 +71,13 @@ export const readNewest = (db: Queries) =>
     select seq, extract(epoch from clock_timestamp() - created_at)::float8 as age_s
       from audit_checkpoints order by seq desc, created_at desc limit 1`)
 
+/** Age of the oldest entry after the newest checkpoint; absent: there is none. */
+export const readUncovered = (db: Queries) =>
+  db.maybe<{ age_s: number }>(sql`
+    select extract(epoch from clock_timestamp() - at)::float8 as age_s from audit_log
+     where seq > coalesce((select max(seq) from audit_checkpoints), 0)
+     order by seq limit 1`)
+
 /** Deletes checkpoints of pruned entries: that of the prune covers them. */
 export const deleteCovered = (tx: Tx) =>
   tx.run(sql`
