@@ -125,6 +125,51 @@ test('a fetch for an unknown key fails: known keys are still found', async () =>
   expect(await find('k1')).toBe('found')
 })
 
+test('N027: the issuer fails after the cache time: known keys are found for as long again', async () => {
+  const { state, find } = await setup({ ttl: 60 })
+  await find('k1')
+  state.keys = (res) => res.writeHead(500).end()
+  state.now = 60_000
+  expect(await Promise.all([find('k1'), find('k1')])).toEqual(['found', 'found'])
+  expect(await find('unknown')).toBe('unavailable')
+  state.now = 119_999
+  expect(await find('k1')).toBe('found')
+  state.now = 130_000
+  expect(await find('k1')).toBe('unavailable')
+})
+
+test('N027: the issuer hangs after the cache time: one fetch delays known keys, no other does', async () => {
+  const { state, find } = await setup({ ttl: 60 })
+  await find('k1')
+  state.keys = (res) => res.writeHead(500).end()
+  state.now = 60_000
+  await find('k1')
+  let answer = () => {}
+  state.keys = (res) => {
+    answer = () => void res.writeHead(500).end()
+  }
+  state.now = 70_000
+  expect(await find('k1')).toBe('found')
+  await expect.poll(() => state.requested).toHaveLength(6)
+  expect(await find('k1')).toBe('found')
+  answer()
+})
+
+test('N026: a key is withdrawn during the cache time: refused after it, also if a fetch had failed', async () => {
+  const { state, find, keySetOf } = await setup({ ttl: 60 })
+  await find('k1')
+  state.keys = keySetOf('k2')
+  state.now = 60_000
+  expect(await find('k1')).toBe(UNKNOWN)
+  state.keys = (res) => res.writeHead(500).end()
+  state.now = 120_000
+  expect(await find('k2')).toBe('found')
+  state.keys = keySetOf('k3')
+  state.now = 125_000
+  await find('k2')
+  await expect.poll(() => find('k2')).toBe(UNKNOWN)
+})
+
 test.each([
   ['N029: another issuer', { issuer: 'http://127.0.0.1:1/' }],
   ['N029: the issuer without its slash', (issuer: string) => ({ issuer: issuer.slice(0, -1) })],

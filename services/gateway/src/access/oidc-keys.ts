@@ -46,18 +46,20 @@ interface CachedKeys {
 
 /**
  * Returns the signing keys of an issuer. They are fetched when first needed, when they are older than the
- * TTL, and when a token names an unknown key id. Throws `unavailable` while the fetch fails; tokens with a
- * known key are not affected by a failed fetch for an unknown one.
+ * TTL, and when a token names an unknown key id. Throws `unavailable` while the fetch fails, but known keys
+ * are found for another TTL: an issuer that is down signs no new tokens, and must not end all sessions. It
+ * is asked first, so that a withdrawn key is found no longer than the TTL while it answers.
  */
 export function createKeySource(
   source: KeySourceOptions,
   { onError = () => {}, now = () => performance.now() }: Hooks = {},
 ): JWTVerifyGetKey {
+  const ttlMs = source.jwks_cache_ttl * 1_000
   let cached: CachedKeys | undefined
   let failedAt = Number.NEGATIVE_INFINITY
   let fetching: Promise<CachedKeys> | undefined
 
-  const refresh = (): Promise<CachedKeys> => {
+  const refresh = async (): Promise<CachedKeys> => {
     if (now() - failedAt < RETRY_AFTER_MS) throw unavailable(UNAVAILABLE)
     fetching ??= fetchKeys(source)
       .then((keys) => {
@@ -74,9 +76,17 @@ export function createKeySource(
       })
     return fetching
   }
+  const currentKeys = async (): Promise<CachedKeys> => {
+    const last = cached
+    const staleAt = last ? last.at + ttlMs : Number.NEGATIVE_INFINITY
+    if (last && now() < staleAt) return last
+    if (!last || now() >= staleAt + ttlMs) return refresh()
+    const refreshed = refresh().catch(() => last)
+    // Only the first request after the TTL waits for an issuer that does not answer.
+    return failedAt >= staleAt ? last : refreshed
+  }
   return async (header, token) => {
-    const isFresh = cached && now() - cached.at < source.jwks_cache_ttl * 1_000
-    const known = cached && isFresh ? cached : await refresh()
+    const known = await currentKeys()
     try {
       return await known.find(header, token)
     } catch (error) {
