@@ -25,7 +25,7 @@ import { capturedLinesHandlers } from './handlers/captured-lines.ts'
 import { executionsHandlers } from './handlers/executions-service.ts'
 import { historyHandlers } from './handlers/history-service.ts'
 import { queueHandlers } from './handlers/queue-service.ts'
-import { cancelChildren } from './loops/cancel-children.ts'
+import { cancelChildren, createOrphanSweep } from './loops/cancel-children.ts'
 import { dropPartitions } from './loops/drop-partitions.ts'
 import { followChanges } from './loops/follow-ends.ts'
 import { relayTerminalEvents } from './loops/relay.ts'
@@ -89,6 +89,7 @@ export async function start(settings: Settings, runtime: Runtime) {
   const cancels = followChanges(service, 'children', (ids) => cancelChildren(db, writer, ids))
   startLoop('sweep', SWEEP_MS, () => expireOverdue(db, writer, log))
   startLoop('resend cancels', CANCEL_RESEND_MS, () => resendCancels(db, bus, writer))
+  startLoop('cancel orphans', POLL_INTERVAL_MS, createOrphanSweep(db, writer))
   startLoop('delete keys', KEY_CLEANUP_MS, () => keys.deleteExpired(db, KEY_CLEANUP_BATCH))
   const logPartitions = await startRetention(service, settings, runtime)
   const unsubscribe = consumeEvents(bus, db, writer)

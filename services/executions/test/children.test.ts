@@ -1,4 +1,5 @@
 import { newId } from '@windlass/runtime/ids'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { expect, test } from 'vitest'
 import { applyUnderLocks } from '../src/engine/pessimistic.ts'
@@ -15,6 +16,16 @@ const child = async (client: Client, parent_id: string, cancel_with_parent = tru
 const stateOf = async (client: Client, id: string) => (await get(client, id)).state
 const until = (client: Client, id: string, state: string) =>
   expect.poll(() => stateOf(client, id), POLL).toBe(state)
+
+/** Waits until the cursor of the poll has passed the end of an execution. */
+const cursorAt = (db: Db, id: string) =>
+  expect
+    .poll(
+      () =>
+        db.maybe(sql`select from relay_cursor where name = 'children' and execution_id = ${id}`),
+      POLL,
+    )
+    .toBeDefined()
 
 test.for(['queued', 'claimed', 'parked'])(
   'a %s parent is cancelled: its tree is, others are not',
@@ -56,16 +67,7 @@ test('the parent ends in another way: its nested runs continue', { timeout: HANG
   const [parent = ''] = ids
   const kept = await child(client, parent)
   await w.report(parent, 'FAILED', { generation: 1 })
-  // The cursor of the poll has passed the end.
-  await expect
-    .poll(
-      () =>
-        db.maybe(
-          sql`select from relay_cursor where name = 'children' and execution_id = ${parent}`,
-        ),
-      POLL,
-    )
-    .toBeDefined()
+  await cursorAt(db, parent)
   expect(await stateOf(client, kept)).toBe('SCHEDULED')
 })
 
@@ -87,6 +89,21 @@ test.for([
     await until(client, cancelled, 'CANCELLED')
   },
 )
+
+test('the prompt of a create under a parent that was cancelled is lost: the sweep cancels the nested run', {
+  timeout: HANG_MS,
+}, async () => {
+  const { client, db } = await setup()
+  const parent = (await run(client)).execution_id
+  await cancel(client, parent)
+  await cursorAt(db, parent)
+  // Not created under the parent: the prompt would find it.
+  const [orphan, left] = [await child(client, newId()), await child(client, newId(), false)]
+  await db.run(sql`
+    update executions set parent_id = ${parent} where execution_id = any(${[orphan, left]}::uuid[])`)
+  await until(client, orphan, 'CANCELLED')
+  expect(await stateOf(client, left)).toBe('SCHEDULED')
+})
 
 test('more nested runs than one page: all are cancelled', { timeout: HANG_MS }, async () => {
   const { client, db } = await setup()
