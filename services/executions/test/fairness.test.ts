@@ -1,10 +1,10 @@
 import { newId } from '@windlass/runtime/ids'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { planOf } from '@windlass/testkit/query-plan'
 import { expect, test } from 'vitest'
 import { queuedEntries } from '../src/store/ready.ts'
 import { create, run, setup, submit, worker } from './executions-fixture.ts'
-import { planOf } from './query-plan.ts'
 
 const REQUIREMENT = { packages: [], affinity: {}, runner: '' }
 

@@ -1,12 +1,12 @@
 import type { Db, Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { type PlanNode, planOf } from '@windlass/testkit/query-plan'
 import { expect, test } from 'vitest'
 import { type Range, readLogPage, readWindows } from '../src/store/log.ts'
 import { outlineOf, pageOf, readPage } from '../src/store/log-pages.ts'
 import { run } from './executions-fixture.ts'
 import { searchSetup } from './history-fixture.ts'
 import { addPartitions } from './log-partitions-fixture.ts'
-import { type PlanNode, planOf } from './query-plan.ts'
 
 /** A log of 20,000 entries, in a database that does not expect one. */
 async function longLog({ statistics }: { statistics: boolean }) {

@@ -2,11 +2,11 @@ import type { SearchRequest } from '@windlass/proto/windlass/executions/v1/histo
 import { newId } from '@windlass/runtime/ids'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
+import { type PlanNode, planOf } from '@windlass/testkit/query-plan'
 import { expect, test } from 'vitest'
 import { candidatesOf } from '../src/store/search-plan.ts'
 import { run } from './executions-fixture.ts'
 import { NO_FILTER, searchSetup } from './history-fixture.ts'
-import { type PlanNode, planOf } from './query-plan.ts'
 import { ONE } from './search-cases.ts'
 
 /** Above the number of rows that a search skips for a caller that may not read them. */

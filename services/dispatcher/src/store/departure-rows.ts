@@ -64,7 +64,7 @@ export async function readDepartures(db: Queries, names: readonly string[]) {
                               - make_interval(secs => ${DEPARTURE_WINDOW_S})`)
   const [row] = await db.rows<{ staying: number }>(sql`
     select count(*)::int as staying from workers
-     where connected and name <> all(${departures.map(({ name }) => name)}::text[])`)
+     where connected and evicted_at is null and name <> all(${departures.map(({ name }) => name)}::text[])`)
   return { departures, staying: row?.staying ?? 0 }
 }
 

@@ -31,8 +31,14 @@ const statusColumns = sql`session_id, healthy, ${hasLiveStream} as connected, me
 /** Hours for which a disconnected worker stays on the list; by name it is found without limit. */
 const LISTED_HOURS = 2
 
-/** SQL condition on a row `w` of `workers`: connected, or disconnected recently. */
-export const isListed = sql`w.connected or w.last_seen_at > now() - make_interval(hours => ${LISTED_HOURS})`
+const listedSince = sql`now() - make_interval(hours => ${LISTED_HOURS})`
+
+/**
+ * SQL condition on a row `w` of `workers`: connected, or disconnected recently. Pongs change no index, so names that
+ * left long ago are told apart by their eviction, which is later than their last sign of life.
+ */
+export const isListed = sql`(w.evicted_at is null or w.evicted_at > ${listedSince})
+  and (w.connected or w.last_seen_at > ${listedSince})`
 
 /** Members of a registration that are not stored in the record. */
 type Terms = Pick<

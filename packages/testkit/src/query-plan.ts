@@ -21,3 +21,10 @@ export async function planOf(db: Db, query: Sql): Promise<PlanNode[]> {
   ]
   return flat(plan)
 }
+
+/** Runs a query and returns the number of rows that it read from tables and indexes. */
+export async function countRead(db: Db, query: Sql): Promise<number> {
+  const scans = (await planOf(db, query)).filter((node) => node['Node Type'].endsWith('Scan'))
+  const rowsOf = (node: PlanNode) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
+  return scans.reduce((sum, node) => sum + rowsOf(node) * node['Actual Loops'], 0)
+}
