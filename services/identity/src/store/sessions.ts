@@ -1,5 +1,5 @@
 import type { Queries, Tx } from '@windlass/runtime/postgres/db'
-import { sql } from '@windlass/runtime/postgres/sql'
+import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 
 export interface WorkerSession {
   prefix: string
@@ -98,17 +98,24 @@ export interface SessionLimits {
   maxAgeS: number
 }
 
-/** Ends tokens that are beyond a limit; returns their number. */
-export const endExpired = (tx: Tx, { idleS, maxAgeS }: SessionLimits, limit: number) =>
+/** Ends tokens that are beyond a limit, at most `limit` for each; returns their number. */
+export async function endExpired(
+  tx: Tx,
+  { idleS, maxAgeS }: SessionLimits,
+  limit: number,
+): Promise<number> {
+  const idle = await endOlder(tx, sql`last_used_at`, idleS, limit)
+  return maxAgeS > 0 ? idle + (await endOlder(tx, sql`registered_at`, maxAgeS, limit)) : idle
+}
+
+/** One statement for each limit: no index answers either of two conditions in an order. */
+const endOlder = (tx: Tx, at: Sql, ageS: number, limit: number) =>
   tx.run(sql`
     update worker_sessions set ended_at = now()
      where prefix in (
        select prefix from worker_sessions
-        where ended_at is null
-          and (last_used_at < now() - make_interval(secs => ${idleS}::float8)
-               or (${maxAgeS}::float8 > 0
-                   and registered_at < now() - make_interval(secs => ${maxAgeS}::float8)))
-        order by last_used_at limit ${limit}
+        where ended_at is null and ${at} < now() - make_interval(secs => ${ageS}::float8)
+        order by ${at} limit ${limit}
         for update skip locked)`)
 
 /** Deletes sessions that ended more than `keepMs` ago; returns their number. */
