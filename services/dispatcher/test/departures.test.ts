@@ -89,26 +89,24 @@ test('a worker that reconnects: not evicted, even if the report of its old strea
   expect(again.ended).toBe(false)
 })
 
-test('a worker without a stream that sends a pong or a request: evicted only after another quiet time', async () => {
-  const service = await startDispatchers()
-  const worker = await join(service, 'busy', 60)
-  worker.stream.kill()
-  await worker.report()
-  const signs = [
-    () => worker.active(),
-    () => service.rpc.pong({ name: 'busy', session_id: worker.session_id, healthy: true }),
-  ]
-  for (const sign of signs) {
+test.each(['request', 'pong'])(
+  'a worker without a stream that sends a %s: evicted only after another quiet time',
+  async (sign) => {
+    const service = await startDispatchers()
+    const { name, session_id, ...worker } = await join(service, 'busy', 60)
+    worker.stream.kill()
+    await worker.report()
     await passTime(service, 40)
-    await sign()
+    if (sign === 'request') await worker.active()
+    else await service.rpc.pong({ name, session_id, healthy: true })
     await ticks(service)
     await passTime(service, 40)
     await ticks(service)
     expect(await evictedIn(service)).toEqual([])
-  }
-  await passTime(service, 40)
-  await expect.poll(() => evictedIn(service), HANG).toEqual(['busy'])
-})
+    await passTime(service, 40)
+    await expect.poll(() => evictedIn(service), HANG).toEqual(['busy'])
+  },
+)
 
 test('more than a quarter of the fleet leaves together: none is evicted early', async () => {
   const service = await startDispatchers()
