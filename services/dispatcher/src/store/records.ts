@@ -34,8 +34,8 @@ const LISTED_HOURS = 2
 const listedSince = sql`now() - make_interval(hours => ${LISTED_HOURS})`
 
 /**
- * SQL condition on a row `w` of `workers`: connected, or disconnected recently. Pongs change no index, so names that
- * left long ago are told apart by their eviction, which is later than their last sign of life.
+ * SQL condition on a row `w` of `workers`: connected, or disconnected recently. No index has the last sign of life,
+ * because pongs change it. The eviction is later than that, so its index leaves out names that left long ago.
  */
 export const isListed = sql`(w.evicted_at is null or w.evicted_at > ${listedSince})
   and (w.connected or w.last_seen_at > ${listedSince})`
