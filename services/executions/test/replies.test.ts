@@ -63,7 +63,7 @@ test('an execution that the sender of its create settles itself: no signal to it
   await expect.poll(() => heard).toEqual(ids.slice(1))
 })
 
-test('an execution whose log grows: readers of lists get its id', async () => {
+test('an execution that waits for a worker, and each entry of its log: readers of lists get its id', async () => {
   const { client } = await setup()
   const connection = await openNats()
   const heard: string[] = []
@@ -71,10 +71,9 @@ test('an execution whose log grows: readers of lists get its id', async () => {
     callback: (_, { data }) => void heard.push(...ExecutionsChanged.decode(data).execution_ids),
   })
   await connection.flush()
-  const command = create()
-  await client.submit({ commands: [command] })
+  const { execution_id } = await run(client)
   const w = worker(client)
   await w.lease()
-  await w.claim(command.execution_id)
-  await expect.poll(() => heard).toContain(command.execution_id)
+  await w.claim(execution_id)
+  await expect.poll(() => heard).toEqual([execution_id, execution_id, execution_id])
 })

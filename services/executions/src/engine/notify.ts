@@ -36,12 +36,16 @@ export const createNotifier =
     const unassigned = deps.waiters.assignQueued(committed.flatMap(newlyQueued))
     const waiting = [...unassigned, ...committed.flatMap(newlyHandedOver)]
     notifyReady(deps.bus, new Set(waiting.map(({ requirement_id }) => requirement_id)))
-    setImmediate(() => announce(deps, committed))
+    setImmediate(() => announce(deps, committed, waiting))
   }
 
-function announce({ bus, onFinished, onChildrenDue }: NotifyDeps, committed: Committed): void {
+function announce(
+  { bus, onFinished, onChildrenDue }: NotifyDeps,
+  committed: Committed,
+  waiting: readonly Execution[],
+): void {
   for (const change of committed) publishLogEntries(bus, change)
-  publishChanged(bus, committed)
+  publishChanged(bus, committed, waiting)
   for (const [worker, slots] of freedSlots(committed))
     publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
   for (const cancelled of committed.flatMap(newlyCancelling)) notifyCancelDue(bus, cancelled)
@@ -107,13 +111,15 @@ function publishLogEntries(bus: Bus, { after, entries, sender }: CommittedChange
   bus.publishBestEffort(`executions.${execution_id}.events.${kind}`, signal)
 }
 
-/** Publishes on a subject of log entries, so that replicas of each release may publish and receive it. */
-function publishChanged(bus: Bus, committed: Committed): void {
-  const execution_ids = committed
-    .filter(({ entries }) => entries.length > 0)
-    .map(({ after }) => after.execution_id)
-  if (execution_ids.length === 0) return
-  const signal = ExecutionsChanged.encode({ execution_ids }).finish()
+/**
+ * Publishes on a subject of log entries, so that replicas of each release may publish and receive it. Being queued appends
+ * no entry, so `waiting` has the executions that no dispatcher took; the lease of the others follows, with an entry.
+ */
+function publishChanged(bus: Bus, committed: Committed, waiting: readonly Execution[]): void {
+  const grown = committed.flatMap(({ entries, after }) => (entries.length > 0 ? [after] : []))
+  const ids = new Set([...grown, ...waiting].map(({ execution_id }) => execution_id))
+  if (ids.size === 0) return
+  const signal = ExecutionsChanged.encode({ execution_ids: [...ids] }).finish()
   bus.publishBestEffort('executions.batch.events.changed', signal)
 }
 

@@ -25,7 +25,7 @@ export function joinChanges(earlier: ChangedIds | undefined, later: ChangedIds):
 }
 
 /**
- * Collects the ids of executions whose logs grew: one message for each commit, because a message for each change costs
+ * Collects the ids of executions whose logs grew or that wait: one message for each commit, because a message for each change costs
  * more than all readers of the lists. Changes by replicas of an earlier release, which do not send it, are found by time.
  */
 export class ChangedExecutions {

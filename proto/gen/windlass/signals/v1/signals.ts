@@ -25,8 +25,8 @@ export interface LogGrew {
 }
 
 /**
- * executions.batch.events.changed: the logs of these executions grew with one commit. For readers of lists, which
- * need neither the entries nor a message for each execution.
+ * executions.batch.events.changed: with one commit, the logs of these executions grew, or they were queued and no worker
+ * took them. For readers of lists, which need neither the entries nor a message for each execution.
  */
 export interface ExecutionsChanged {
   execution_ids: string[];
