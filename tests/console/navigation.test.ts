@@ -1,19 +1,13 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { consoleFixture } from './console-fixture.ts'
+import { queuedSource } from './queued-source.ts'
 
-const SOURCE = `from windlass import ExecutionContext, workflow
-
-
-@workflow.with_options(name="waits", affinity={"zone": "nowhere"})
-async def waits(ctx: ExecutionContext):
-    return ctx.input
-`
 const ROWS = 30
 
 const fixture = consoleFixture({
   prepare: async ({ upload, requestOk }) => {
-    expect((await upload(SOURCE)).status).toBe(200)
+    expect((await upload(queuedSource('waits'))).status).toBe(200)
     for (let i = 0; i < ROWS; i++)
       await requestOk('POST /workflows/default/waits/run/async', { body: i })
   },
@@ -67,6 +61,14 @@ describe.skipIf(obstacle)(`navigation${obstacle ? `: ${obstacle}` : ''}`, () => 
     await page.getByRole('heading', { level: 1, name: 'Workflows' }).waitFor()
     await page.keyboard.press('Tab')
     expect(await page.evaluate('document.activeElement.type')).toBe('file')
+  })
+
+  test('a row has been selected, so that its checkbox has the focus: the keys of a screen open it', async () => {
+    const { page } = await openList()
+    await page.getByRole('row').getByRole('checkbox').nth(1).check()
+    await page.keyboard.press('g')
+    await page.keyboard.press('w')
+    await page.getByRole('heading', { level: 1, name: 'Workflows' }).waitFor()
   })
 
   test('filters of a tag and of the run time: each finds its executions', async () => {

@@ -50,11 +50,14 @@ export function Keyboard() {
   )
 }
 
+/** A checkbox takes no letters. */
+const TEXT = 'input:not([type="checkbox"]), textarea, select, dialog'
+
 /** True where a key is text. A dialog that was closed may keep the focus until it is removed. */
 const isTyping = (target: EventTarget | null) =>
   target instanceof Element &&
   target.closest('dialog:not([open])') === null &&
-  target.closest('input, textarea, select, dialog') !== null
+  target.closest(TEXT) !== null
 
 /** True for a key alone, outside of texts, where keys alone are not turned off. */
 const isSingleKey = ({ ctrlKey, metaKey, altKey, target }: KeyboardEvent) =>
