@@ -3,16 +3,9 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import type { AuthSystem } from '../security/auth-system.ts'
 import { consoleFixture, isWhole } from './console-fixture.ts'
+import { queuedSource } from './queued-source.ts'
 import { roundTrips, slowDown } from './slow-device.ts'
 import { heapMegabytes, longestTask } from './task-times.ts'
-
-const SOURCE = `from windlass import ExecutionContext, workflow
-
-
-@workflow.with_options(name="wait", affinity={"zone": "nowhere"})
-async def wait(ctx: ExecutionContext):
-    return ctx.input
-`
 
 const CALLS = 50_000
 /** 16 MiB are the limit of a body. */
@@ -71,7 +64,7 @@ async function makeLongLog({ system }: AuthSystem, id: string): Promise<void> {
 const fixture = consoleFixture({
   isWanted: isWhole,
   prepare: async (auth) => {
-    expect((await auth.upload(SOURCE)).status).toBe(200)
+    expect((await auth.upload(queuedSource('wait'))).status).toBe(200)
     const input = await auth.requestOk(`POST ${BASE}/run/async`, {
       raw: `"${'x'.repeat(INPUT_BYTES)}"`,
       headers: { 'content-type': 'application/json' },

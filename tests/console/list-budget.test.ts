@@ -4,15 +4,8 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { openAddress } from '../security/chromium.ts'
 import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
 import { type FaultProxy, startFaultProxy } from './fault-proxy.ts'
+import { queuedSource } from './queued-source.ts'
 import { heapMegabytes, taskTimes } from './task-times.ts'
-
-const SOURCE = `from windlass import ExecutionContext, workflow
-
-
-@workflow.with_options(name="wait", affinity={"zone": "nowhere"})
-async def wait(ctx: ExecutionContext):
-    return ctx.input
-`
 
 const ROWS = 1_000
 const PARALLEL = 20
@@ -36,7 +29,7 @@ let proxy: FaultProxy
 const fixture = consoleFixture({
   isWanted: isWhole,
   prepare: async ({ upload, requestOk }) => {
-    expect((await upload(SOURCE)).status).toBe(200)
+    expect((await upload(queuedSource('wait'))).status).toBe(200)
     const start = (i: number) => requestOk(`POST ${BASE}/run/async`, { body: i })
     for (let i = 0; i < ROWS; i += PARALLEL)
       await Promise.all(Array.from({ length: PARALLEL }, (_, n) => start(i + n)))

@@ -3,20 +3,13 @@ import { describe, expect, test } from 'vitest'
 import { openAddress } from '../security/chromium.ts'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 import { type Fault, type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
-
-const SOURCE = `from windlass import ExecutionContext, workflow
-
-
-@workflow.with_options(name="wait", affinity={"zone": "nowhere"})
-async def wait(ctx: ExecutionContext[str]):
-    return ctx.input
-`
+import { queuedSource } from './queued-source.ts'
 
 let proxy: FaultProxy
 const fixture = consoleFixture({
   isWanted: isWhole,
   prepare: async (auth) => {
-    expect((await auth.upload(SOURCE)).status).toBe(200)
+    expect((await auth.upload(queuedSource('wait'))).status).toBe(200)
   },
 })
 const { obstacle } = fixture
