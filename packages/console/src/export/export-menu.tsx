@@ -1,30 +1,14 @@
 import { useState } from 'preact/hooks'
-import { type ExecutionRow, listExecutions } from '../api/executions.ts'
+import { listExecutions } from '../api/executions.ts'
 import type { Query } from '../api/server.ts'
 import { count } from '../format/time.ts'
 import { useAct } from '../ui/use-act.ts'
+import { readAll } from './read-all.ts'
 import { type Format, textOf } from './rows.ts'
-
-const PAGE = 500
-/** Rows of one file; what is left out is said. */
-const MAX_ROWS = 10_000
 
 const TYPES: Record<Format, string> = {
   csv: 'text/csv;charset=utf-8',
   ndjson: 'application/x-ndjson',
-}
-
-/** Rows of a search, newest first, and whether all of them. */
-async function readAll(filter: Query, onProgress: (rows: number) => void) {
-  const rows = new Map<string, ExecutionRow>()
-  for (let offset = 0; offset < MAX_ROWS; offset += PAGE) {
-    const page = await listExecutions({ ...filter, limit: String(PAGE), offset: String(offset) })
-    // Rows that arrive meanwhile move others to the next page; none is written twice.
-    for (const row of page.executions) rows.set(row.execution_id, row)
-    onProgress(rows.size)
-    if (page.executions.length < PAGE) return { rows: [...rows.values()], isWhole: !page.cut }
-  }
-  return { rows: [...rows.values()], isWhole: false }
 }
 
 function download(text: string, format: Format): void {
@@ -48,7 +32,10 @@ export function ExportMenu({ filter, refusal }: Props) {
   const [said, setSaid] = useState('')
   const write = (format: Format) =>
     act(async () => {
-      const found = await readAll(filter, (rows) => setSaid(`${count(rows)} rows are read …`))
+      const found = await readAll(
+        (page) => listExecutions({ ...filter, ...page }),
+        (rows) => setSaid(`${count(rows)} rows are read …`),
+      )
       download(textOf(found.rows, format), format)
       const cut = found.isWhole ? '' : ' There are more: narrow the filter for the others.'
       setSaid(`${count(found.rows.length)} rows are in the file.${cut}`)
