@@ -125,6 +125,31 @@ test('an answer that took 100 ms: is given again for 5 s', async () => {
   expect(await steps.read(filterOf(9, 10))).not.toEqual(first)
 })
 
+test.each([
+  [60, 300],
+  [21_600, 1_800],
+  [86_400, 3_600],
+])('a settled step of %d s: kept for %d s', async (step_seconds, keptSeconds) => {
+  let nowMs = 1
+  let measured = 0
+  const endMs = 1_000 * step_seconds
+  const measure = async (): Promise<Measured> => {
+    measured++
+    return { created: [], ended: [], as_of: new Date(2 * endMs) }
+  }
+  const steps = new MeasuredSteps(measure, () => nowMs)
+  const filter = { ...filterOf(0, 1), to: new Date(endMs), step_seconds }
+  for (const [afterSeconds, times] of [
+    [0, 1],
+    [keptSeconds - 1, 1],
+    [keptSeconds + 1, 2],
+  ] as const) {
+    nowMs = 1 + 1_000 * afterSeconds
+    await steps.read(filter)
+    expect(measured).toBe(times)
+  }
+})
+
 test('a thousand steps of 300 groups each: answered, and kept', async () => {
   const groups = Array.from({ length: 300 }, (_, i) => `group ${i}`)
   const measure = async ({ from, to }: StatsFilter): Promise<Measured> => {

@@ -10,8 +10,9 @@
  * While many executions run, the newest steps alone take long. The answer to equal requests is then the same for a time
  * that grows with its duration, so that repeated requests take at most a fiftieth of it.
  *
- * What is kept may lack the removal of executions by retention, and repeated reads find it within KEPT_MS. Steps are
- * kept for equal filters, rights and bounds only: a client that moves a range should move it by whole steps.
+ * What is kept may lack the removal of executions by retention, and repeated reads find it within KEPT_MS, or a twelfth of
+ * a longer step, of which that is a small part. Steps are kept for equal filters, rights and bounds only: a client that
+ * moves a range should move it by whole steps. Long steps cannot be made of short ones, because percentiles do not add up.
  */
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -24,6 +25,9 @@ const OF_STATEMENT = 20_000
 /** A step is settled so long after its end, by the clock of the database: longer than a transaction lasts. */
 const SETTLED_AFTER_MS = 60_000
 const KEPT_MS = 300_000
+const KEPT_PARTS_OF_STEP = 12
+/** Longest time for which a step is kept. */
+const MAX_KEPT_MS = 3_600_000
 /** Maximum number of kept buckets, of about 200 bytes each. */
 const MAX_KEPT = 50_000
 
@@ -59,7 +63,7 @@ export class MeasuredSteps {
     this.#now = now
     const clock = { perf: { now }, ttlResolution: 0 }
     this.#kept = new LRUCache({
-      ...{ ...clock, ttl: KEPT_MS, maxSize: MAX_KEPT },
+      ...{ ...clock, maxSize: MAX_KEPT },
       sizeCalculation: ({ created, ended }) => 1 + created.length + ended.length,
     })
     this.#repeated = new LRUCache({ ...clock, max: MAX_REPEATED })
@@ -113,10 +117,11 @@ export class MeasuredSteps {
     const endedIn = byStep(ended)
     for (let step = start; step < end; step++) {
       if (range.endOf(step) > as_of.getTime() - SETTLED_AFTER_MS) return
-      this.#kept.set(range.key(step), {
+      const rows = {
         created: createdIn.get(step - start) ?? [],
         ended: endedIn.get(step - start) ?? [],
-      })
+      }
+      this.#kept.set(range.key(step), rows, { ttl: range.keptMs })
     }
   }
 }
@@ -140,6 +145,12 @@ class Steps {
       filter.worker_name === '' && ['', 'workflow', 'version'].includes(filter.group)
     // Rights may be a long list.
     this.#key = createHash('sha256').update(JSON.stringify(rest)).digest('base64')
+  }
+
+  /** Milliseconds for which a settled step is kept. */
+  get keptMs(): number {
+    const part = (1_000 * this.#filter.step_seconds) / KEPT_PARTS_OF_STEP
+    return Math.min(MAX_KEPT_MS, Math.max(KEPT_MS, part))
   }
 
   /** Milliseconds since 1970 at which a step ends. */
