@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { useRefusal } from '../api/permissions.ts'
-import { send, sendRepeatable } from '../api/server.ts'
+import { sendRepeatable } from '../api/server.ts'
+import { workflowPath } from '../api/workflows.ts'
 import type { ExecutionHead } from '../exact/execution.ts'
 import { hasEnded } from '../format/states.ts'
 import { compareAddress, startAddress } from '../location/address.ts'
@@ -8,6 +9,7 @@ import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { refusalOf } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
+import { Resume } from './resume.tsx'
 
 interface Props {
   execution: Pick<ExecutionHead, 'id' | 'namespace' | 'workflow' | 'state'>
@@ -21,12 +23,14 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
   const { id, namespace, workflow, state } = execution
   const [isBusy, setBusy] = useState(false)
   const refusal = useRefusal(`workflow:${namespace}:${workflow}:run`)
-  const base = `/workflows/${encodeURIComponent(namespace)}/${encodeURIComponent(workflow)}`
-  const act = async (what: string, request: () => Promise<unknown>) => {
+  const cancel = async () => {
     setBusy(true)
     try {
-      await request()
-      onSay(`${what}.`)
+      await sendRepeatable({
+        method: 'GET',
+        path: `${workflowPath(namespace, workflow)}/cancel/${id}`,
+      })
+      onSay('Asked to cancel.')
     } catch (error) {
       onSay(refusalOf(error as Error))
     } finally {
@@ -34,9 +38,6 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
       onDone()
     }
   }
-  // Sent once: a second one could resume a later pause.
-  const resume = () => send({ method: 'POST', path: `${base}/resume/${id}/async`, body: 'null' })
-  const cancel = () => sendRepeatable({ method: 'GET', path: `${base}/cancel/${id}` })
   return (
     <>
       <Link to={startAddress(namespace, workflow, { from: id })} class="button">
@@ -46,15 +47,13 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
         <Icon name="list" /> Compare
       </Link>
       {state === 'PAUSED' && (
-        <button
-          type="button"
-          aria-label="Resume this execution"
-          disabled={isBusy || refusal !== undefined}
-          title={refusal}
-          onClick={() => act('Resumed', resume)}
-        >
-          <Icon name="play" /> Resume
-        </button>
+        <Resume
+          {...{ execution, refusal }}
+          onResumed={() => {
+            onSay('Resumed.')
+            onDone()
+          }}
+        />
       )}
       {!hasEnded(state) && (
         <ConfirmButton
@@ -65,7 +64,7 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
           question="Cancel this execution?"
           text="Its worker is asked to stop. What tasks have done is not undone. This cannot be taken back."
           confirm="Cancel the execution"
-          onConfirm={() => act('Asked to cancel', cancel)}
+          onConfirm={cancel}
         />
       )}
     </>

@@ -1,19 +1,12 @@
-import { listApprovalsOf } from '../api/approvals.ts'
-import { useQuery } from '../api/use-query.ts'
-import { lists } from '../live/feed.ts'
 import { executionAddress } from '../location/address.ts'
 import { ApprovalList } from '../ui/approval-list.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Link } from '../ui/link.tsx'
-
-const EVERY_MS = 5_000
+import { useApprovalsOf } from './use-approvals.ts'
 
 /** The approvals of an execution, pending ones with their decision. */
 export function ApprovalsTab({ id, state }: { id: string; state: string }) {
-  const answer = useQuery(`approvals of ${id}`, (signal) => listApprovalsOf(id, signal), {
-    every: EVERY_MS,
-    live: lists.approvals,
-  })
+  const answer = useApprovalsOf(id)
   return (
     <Loaded answer={answer}>
       {({ approvals }) =>
@@ -33,9 +26,9 @@ export function ApprovalsTab({ id, state }: { id: string; state: string }) {
 const WaitsForResume = ({ id }: { id: string }) => (
   <Empty title="It waits for a resume, not for an approval">
     <p>
-      <em>Resume</em>, above, continues it. The output with which it paused is in{' '}
-      <Link to={executionAddress(id, { tab: 'data' })}>Input and output</Link>, the entry in the{' '}
-      <Link to={executionAddress(id, { tab: 'log' })}>Log</Link>.
+      <em>Resume</em>, above, continues it, with an input if its workflow needs one. The output with
+      which it paused is in <Link to={executionAddress(id, { tab: 'data' })}>Input and output</Link>
+      , the entry in the <Link to={executionAddress(id, { tab: 'log' })}>Log</Link>.
     </p>
   </Empty>
 )
