@@ -3,7 +3,7 @@ import type { Query } from '../api/server.ts'
 
 const PAGE = 500
 /** Rows of one file; what is left out is said. The server counts so many exactly. */
-export const MAX_ROWS = 10_000
+const MAX_ROWS = 10_000
 
 /** Reads the rows of a search, newest first; `isWhole` is false if there are others. */
 export async function readAll(
