@@ -9,7 +9,7 @@ export function fakeSecrets(what: 'Secret' | 'Config') {
     const value_json = values.get(name)
     return value_json === undefined ? [] : [{ name, value_json }]
   }
-  const handlers: Omit<Handlers<typeof SecretsService>, 'rotateKey'> = {
+  const handlers: Omit<Handlers<typeof SecretsService>, 'putIf' | 'rotateKey'> = {
     list: async () => ({ names: [...values.keys()], entries: [] }),
     async put({ entry }) {
       if (entry) values.set(entry.name, entry.value_json)

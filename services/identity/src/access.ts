@@ -47,6 +47,7 @@ export const roles: RpcAccess<typeof RolesService> = {
   get: allow('gateway'),
   create: allowOnBehalfOf('gateway'),
   update: allowOnBehalfOf('gateway'),
+  updateIf: allowOnBehalfOf('gateway'),
   delete: allowOnBehalfOf('gateway'),
   clone: allowOnBehalfOf('gateway'),
   simulate: allow('gateway'),
@@ -55,6 +56,7 @@ export const roles: RpcAccess<typeof RolesService> = {
 export const secrets: RpcAccess<typeof SecretsService> = {
   list: allow('gateway'),
   put: allowOnBehalfOf('gateway'),
+  putIf: allowOnBehalfOf('gateway'),
   get: allow('gateway'),
   getMany: allow('gateway'),
   /** On behalf of the principal that started the execution. */
@@ -66,6 +68,7 @@ export const secrets: RpcAccess<typeof SecretsService> = {
 export const configs: RpcAccess<typeof ConfigsService> = {
   list: allow('gateway'),
   put: allowOnBehalfOf('gateway'),
+  putIf: allowOnBehalfOf('gateway'),
   get: allow('gateway'),
   getMany: allow('gateway'),
   /** On behalf of the principal that started the execution. */

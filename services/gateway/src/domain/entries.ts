@@ -87,17 +87,18 @@ export function entryView(entry: Entry, isDetailed: boolean): JsonText {
 }
 
 /**
- * Patterns and version of an entry. Clients of the original contract know neither, so without `isDetailed`
+ * Patterns, version and revision of an entry. Clients of the original contract know none of them, so without `isDetailed`
  * they are left out for an entry that all workflows may use.
  */
 export function detailsOf(entry: Entry, isDetailed: boolean) {
-  const { namespaces, workflows, version, previous_until } = entry
+  const { namespaces, workflows, version, previous_until, revision } = entry
   const isPlain = (namespaces?.all ?? true) && (workflows?.all ?? true) && !previous_until
   if (isPlain && !isDetailed) return {}
   return {
     namespaces: patternsOf(namespaces),
     workflows: patternsOf(workflows),
     ...(version !== undefined && { version, previous_until: timeOf(previous_until) }),
+    ...(revision !== undefined && { revision }),
   }
 }
 

@@ -17,6 +17,7 @@ import {
   listEntries,
   names,
   newConfig,
+  putEntry,
   SavedEntry,
   savedEntry,
   toEntry,
@@ -24,6 +25,7 @@ import {
 } from './entry-routes.ts'
 import { type EntryUseDeps, useEntries } from './entry-use.ts'
 import { getHeldExecution } from './held-execution.ts'
+import { putHeaders, sendRevision } from './preconditions.ts'
 import { Success } from './schemas.ts'
 
 type Deps = Pick<Clients, 'configs'>
@@ -54,6 +56,7 @@ export const listConfigs = route('get', '/admin/configs', {
 export const putConfig = route('post', '/admin/configs', {
   summary: 'Create or replace a config; its value may be any JSON but null',
   access: 'config:*:manage',
+  headers: putHeaders,
   body: newConfig,
   returns: SavedEntry,
   audit: {
@@ -63,7 +66,7 @@ export const putConfig = route('post', '/admin/configs', {
   },
   async handle({ body, caller, ctx }, { configs }: Deps) {
     const request = { entry: toEntry(body) }
-    return savedEntry('Config', body.name, await configs.put(request, onBehalfOf(ctx, caller)))
+    return savedEntry('Config', body.name, await putEntry(configs, request, { caller, ctx }))
   },
 })
 
@@ -73,8 +76,10 @@ export const getConfig = route('get', '/admin/configs/{name}', {
   params: { name: entryName },
   query: detailedQuery,
   returns: EntryView,
-  async handle({ params: { name }, query }, { configs }: Deps) {
-    return entryView(await configs.get({ name }), query.detailed)
+  async handle({ params: { name }, query, ctx }, { configs }: Deps) {
+    const entry = await configs.get({ name })
+    sendRevision(ctx, entry.revision)
+    return entryView(entry, query.detailed)
   },
 })
 

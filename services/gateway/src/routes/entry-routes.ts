@@ -2,15 +2,20 @@ import { entryNameOf, NAME_PATTERNS } from '@windlass/domain/names'
 import type {
   Entry,
   ListEntriesResponse,
+  PutEntryRequest,
   PutEntryResponse,
 } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault } from '@windlass/runtime/faults'
 import { z } from 'zod'
+import { type Caller, onBehalfOf } from '../access/caller.ts'
+import type { Clients } from '../clients/connect.ts'
+import { orUpgrade } from '../clients/or-upgrade.ts'
 import { detailsOf, readNames } from '../domain/entries.ts'
 import { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { json, jsonSlices } from '../route/body.ts'
 import { flag, type Param } from '../route/fields.ts'
+import { readPrecondition, sendRevision } from './preconditions.ts'
 
 /** Thirty days. */
 const MAX_KEEP_PREVIOUS_S = 2_592_000
@@ -81,7 +86,7 @@ export const toEntry = ({ name, value, namespaces, workflows }: EntryBody): Entr
 
 const toPatterns = (items: string[] | null) => ({ items: items ?? [], all: items === null })
 
-/** Adds patterns and version to answers in which clients of the original contract do not expect them. */
+/** Adds patterns, version and revision to answers in which clients of the original contract do not expect them. */
 export const detailedQuery = { detailed: flag.default(false) }
 
 /** Version of secrets that is read. */
@@ -94,6 +99,7 @@ const Details = {
   workflows: z.array(z.string()).nullable().optional(),
   version: z.int().optional(),
   previous_until: z.string().nullable().optional(),
+  revision: z.string().optional(),
 }
 
 /** Names, or with `?detailed=true` the entries without their values. */
@@ -108,6 +114,26 @@ export const listEntries = (
   { detailed }: { detailed: boolean },
 ): z.input<typeof EntryList> =>
   detailed ? entries.map((entry) => ({ name: entry.name, ...detailsOf(entry, true) })) : names
+
+interface PutOptions {
+  caller: Caller
+  ctx: RequestContext
+}
+
+/** Puts an entry, if its request has a precondition only if that is met, and sends the new revision. */
+export async function putEntry(
+  client: Pick<Clients['configs'], 'put' | 'putIf'>,
+  put: PutEntryRequest,
+  { caller, ctx }: PutOptions,
+): Promise<PutEntryResponse> {
+  const by = onBehalfOf(ctx, caller)
+  const precondition = readPrecondition(ctx)
+  const saved = await (precondition
+    ? orUpgrade(client.putIf({ put, precondition }, by), 'identity')
+    : client.put(put, by))
+  sendRevision(ctx, saved.entry?.revision)
+  return saved
+}
 
 /** Answer to a Put. */
 export const SavedEntry = z

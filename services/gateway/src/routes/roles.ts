@@ -1,18 +1,34 @@
 import { objects } from '@windlass/domain/audit'
+import type { Role } from '@windlass/proto/windlass/identity/v1/principals'
 import { z } from 'zod'
 import { hasPermission, onBehalfOf } from '../access/caller.ts'
 import type { Clients } from '../clients/connect.ts'
+import { orUpgrade } from '../clients/or-upgrade.ts'
 import { effectOf } from '../domain/simulation.ts'
 import { json } from '../route/body.ts'
+import { flag } from '../route/fields.ts'
 import { route } from '../route/route.ts'
+import { changeHeaders, readPrecondition, sendRevision } from './preconditions.ts'
 import { plain } from './principal-views.ts'
 import { Success } from './schemas.ts'
 
 type Deps = Pick<Clients, 'roles'>
 
 const RoleView = z
-  .object({ name: z.string(), permissions: z.array(z.string()), built_in: z.boolean() })
+  .object({
+    name: z.string(),
+    permissions: z.array(z.string()),
+    built_in: z.boolean(),
+    /** With `?detailed=true`. */
+    revision: z.string().optional(),
+  })
   .meta({ id: 'Role' })
+
+/** Adds the revision, which clients of the original contract do not expect. */
+const query = { detailed: flag.default(false) }
+
+const viewOf = ({ revision, ...role }: Role, { detailed } = { detailed: false }) =>
+  detailed && revision !== undefined ? { ...role, revision } : role
 
 /** Identity validates the grammar of permissions. */
 const permissions = z.array(z.string()).max(1_000)
@@ -20,15 +36,22 @@ const permissions = z.array(z.string()).max(1_000)
 export const listRoles = route('get', '/admin/roles', {
   summary: 'List roles, the built-in ones first',
   access: 'admin:roles:read',
+  query,
   returns: z.array(RoleView),
-  handle: async (_, { roles }: Deps) => (await roles.list({})).roles,
+  handle: async ({ query }, { roles }: Deps) =>
+    (await roles.list({})).roles.map((role) => viewOf(role, query)),
 })
 
 export const getRole = route('get', '/admin/roles/{name}', {
   summary: 'Show a role',
   access: 'admin:roles:read',
+  query,
   returns: RoleView,
-  handle: ({ params: { name } }, { roles }: Deps) => roles.get({ name }),
+  async handle({ params: { name }, query, ctx }, { roles }: Deps) {
+    const role = await roles.get({ name })
+    sendRevision(ctx, role.revision)
+    return viewOf(role, query)
+  },
 })
 
 export const createRole = route('post', '/admin/roles', {
@@ -44,13 +67,14 @@ export const createRole = route('post', '/admin/roles', {
     object: ({ body }) => objects.role(body?.name),
     recorded: 'owner',
   },
-  handle: ({ body: { name, permissions }, caller, ctx }, { roles }: Deps) =>
-    roles.create({ name, permissions: permissions ?? [] }, onBehalfOf(ctx, caller)),
+  handle: async ({ body: { name, permissions }, caller, ctx }, { roles }: Deps) =>
+    viewOf(await roles.create({ name, permissions: permissions ?? [] }, onBehalfOf(ctx, caller))),
 })
 
 export const updateRole = route('patch', '/admin/roles/{name}', {
   summary: 'Add permissions to a role, then remove others',
   access: 'admin:roles:manage',
+  headers: changeHeaders,
   body: json(
     z
       .object({ add_permissions: permissions.nullish(), remove_permissions: permissions.nullish() })
@@ -63,15 +87,20 @@ export const updateRole = route('patch', '/admin/roles/{name}', {
     object: ({ params }) => objects.role(params.name),
     recorded: 'owner',
   },
-  handle: ({ params: { name }, body, caller, ctx }, { roles }: Deps) =>
-    roles.update(
-      {
-        name,
-        add_permissions: body.add_permissions ?? [],
-        remove_permissions: body.remove_permissions ?? [],
-      },
-      onBehalfOf(ctx, caller),
-    ),
+  async handle({ params: { name }, body, caller, ctx }, { roles }: Deps) {
+    const update = {
+      name,
+      add_permissions: body.add_permissions ?? [],
+      remove_permissions: body.remove_permissions ?? [],
+    }
+    const by = onBehalfOf(ctx, caller)
+    const precondition = readPrecondition(ctx)
+    const role = await (precondition
+      ? orUpgrade(roles.updateIf({ update, precondition }, by), 'identity')
+      : roles.update(update, by))
+    sendRevision(ctx, role.revision)
+    return viewOf(role)
+  },
 })
 
 export const deleteRole = route('delete', '/admin/roles/{name}', {
@@ -99,8 +128,8 @@ export const cloneRole = route('post', '/admin/roles/{name}/clone', {
     object: ({ body }) => objects.role(body?.new_name),
     recorded: 'owner',
   },
-  handle: ({ params: { name }, body: { new_name }, caller, ctx }, { roles }: Deps) =>
-    roles.clone({ name, new_name }, onBehalfOf(ctx, caller)),
+  handle: async ({ params: { name }, body: { new_name }, caller, ctx }, { roles }: Deps) =>
+    viewOf(await roles.clone({ name, new_name }, onBehalfOf(ctx, caller))),
 })
 
 const effect = { granted: permissions, taken: permissions }

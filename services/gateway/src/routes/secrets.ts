@@ -14,6 +14,7 @@ import {
   listEntries,
   names,
   newSecret,
+  putEntry,
   SavedEntry,
   savedEntry,
   secretVersion,
@@ -21,6 +22,7 @@ import {
   unkept,
   Values,
 } from './entry-routes.ts'
+import { putHeaders, sendRevision } from './preconditions.ts'
 import { Success } from './schemas.ts'
 
 type Deps = Pick<Clients, 'secrets'>
@@ -36,6 +38,7 @@ export const listSecrets = route('get', '/admin/secrets', {
 export const putSecret = route('post', '/admin/secrets', {
   summary: 'Create or replace a secret; its value may be any JSON but null',
   access: 'admin:secrets:manage',
+  headers: putHeaders,
   body: newSecret,
   returns: SavedEntry,
   audit: {
@@ -45,7 +48,7 @@ export const putSecret = route('post', '/admin/secrets', {
   },
   async handle({ body, caller, ctx }, { secrets }: Deps) {
     const request = { entry: toEntry(body), keep_previous: body.keep_previous }
-    return savedEntry('Secret', body.name, await secrets.put(request, onBehalfOf(ctx, caller)))
+    return savedEntry('Secret', body.name, await putEntry(secrets, request, { caller, ctx }))
   },
 })
 
@@ -62,7 +65,9 @@ export const getSecret = route('get', '/admin/secrets/{name}', {
   },
   async handle({ params: { name }, query, ctx }, { secrets }: Deps) {
     unkept(ctx)
-    return entryView(await secrets.get({ name, previous: isPrevious(query) }), query.detailed)
+    const entry = await secrets.get({ name, previous: isPrevious(query) })
+    sendRevision(ctx, entry.revision)
+    return entryView(entry, query.detailed)
   },
 })
 

@@ -1,4 +1,6 @@
 import { objects } from '@windlass/domain/audit'
+import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import type { Entry, PutEntryRequest } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
 import { readClock } from '@windlass/runtime/postgres/clock'
@@ -33,8 +35,19 @@ export function describeSecret(
   previous_until?: Date,
 ): Entry {
   const { name, version } = row
-  return { name, value_json: '', version, ...toScopeMessage(row), previous_until }
+  const scope = toScopeMessage(row)
+  return {
+    name,
+    value_json: '',
+    version,
+    ...scope,
+    previous_until,
+    revision: revisionOfSecret(row),
+  }
 }
+
+/** Each Put makes a version of its own, also of the same value. */
+const revisionOfSecret = ({ version }: Pick<SecretContext, 'version'>) => revisionOf([version])
 
 /**
  * Decrypts the current or the previous value of a row. Throws DecryptionError, also if the row was replaced
@@ -70,11 +83,12 @@ export async function readSecret(
   }
 }
 
-/** Creates or replaces a secret as its next version. */
+/** Creates or replaces a secret as its next version, unless the one of its name does not meet the precondition. */
 export async function putSecret(
   deps: SecretValueDeps,
   { entry: requested, keep_previous = 0 }: PutEntryRequest,
   by: Origin,
+  precondition?: Precondition,
 ): Promise<Entry> {
   const entry = requireEntry(requested)
   const name = parseEntryName(entry.name)
@@ -90,6 +104,8 @@ export async function putSecret(
     const version = await secrets.nextVersion(tx, name)
     // Another writer may have created it while this one waited for the version.
     const current = locked ?? (await secrets.lock(tx, name))
+    if (precondition && !isMet(precondition, current && revisionOfSecret(current)))
+      throw preconditionFailed('secret', precondition)
     const context = { name, version, ...changedScope(entry, current) }
     const previous = await keepPrevious(tx, deps, { context, current, seconds: keep_previous })
     const encrypted = await deps.keys.encrypt(context, entry.value_json)

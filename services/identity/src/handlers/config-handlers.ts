@@ -1,12 +1,15 @@
 import { objects } from '@windlass/domain/audit'
+import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import { ConfigsService, type Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Handlers } from '@windlass/rpc/call'
+import { invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import { MAX_ENTRIES, parseEntryName, parseEntryNames, requireValidValue } from '../domain/entry.ts'
-import { changedScope, type EntryScope, toScopeMessage } from '../domain/entry-scope.ts'
+import { changedScope, toScopeMessage } from '../domain/entry-scope.ts'
 import type { ConfigUses } from '../engine/config-uses.ts'
 import { entryNotFound, requireEntry, tooMany } from '../engine/entry-faults.ts'
-import { originOf, recordChange } from '../engine/record-change.ts'
+import { type Origin, originOf, recordChange } from '../engine/record-change.ts'
 import { type UsePolicy, uploaderRefusal } from '../engine/use-policy.ts'
 import * as configs from '../store/configs.ts'
 import * as usedConfigs from '../store/used-configs.ts'
@@ -14,10 +17,18 @@ import * as usedConfigs from '../store/used-configs.ts'
 /** Maximum number of rows of an answer. */
 const MAX_USES = 10_000
 
-const describeConfig = (row: EntryScope & { name: string; value_json?: string }): Entry => ({
-  ...{ name: row.name, value_json: row.value_json ?? '' },
+const toEntry = (row: configs.ConfigRow): Entry => ({
+  ...{ name: row.name, value_json: row.value_json },
   ...toScopeMessage(row),
 })
+
+const describeConfig = (state: configs.ConfigState): Entry => ({
+  ...toEntry({ ...state, value_json: '' }),
+  revision: revisionOfConfig(state),
+})
+
+const revisionOfConfig = ({ value_hash, namespaces, workflows }: configs.ConfigState) =>
+  revisionOf([value_hash, namespaces, workflows])
 
 const permissionsToUse = (name: string) => [`config:${name}:read`]
 
@@ -38,31 +49,22 @@ export const configHandlers = ({
     return { names: entries.map(({ name }) => name), entries }
   },
 
-  async put({ entry: requested }, call) {
-    const entry = requireEntry(requested)
-    const { value_json } = entry
-    const name = parseEntryName(entry.name)
-    requireValidValue(value_json)
-    return db.tx(async (tx) => {
-      const scope = changedScope(entry, await configs.lockScope(tx, name))
-      if (!(await configs.put(tx, { name, value_json, ...scope }, MAX_ENTRIES)))
-        throw tooMany('configs', MAX_ENTRIES)
-      const { namespaces = null, workflows = null } = scope
-      const detail = { namespaces, workflows }
-      const object = objects.config(name)
-      await recordChange(tx, originOf(call), { action: 'config.put', object, detail })
-      return { entry: describeConfig({ name, ...scope }) }
-    })
+  put: async ({ entry }, call) => ({ entry: await putConfig(db, entry, originOf(call)) }),
+
+  async putIf({ put, precondition }, call) {
+    if (!put || !precondition) throw invalid('put and precondition are required')
+    return { entry: await putConfig(db, put.entry, originOf(call), precondition) }
   },
 
   async get({ name }) {
     const [row] = await configs.getMany(db, [parseEntryName(name)])
     if (!row) throw entryNotFound('Config', name)
-    return describeConfig(row)
+    const value_hash = configs.hashOfValue(row.value_json)
+    return { ...toEntry(row), revision: revisionOfConfig({ ...row, value_hash }) }
   },
 
   getMany: async ({ names }) => ({
-    entries: (await configs.getMany(db, parseEntryNames(names))).map(describeConfig),
+    entries: (await configs.getMany(db, parseEntryNames(names))).map(toEntry),
   }),
 
   async use(request, call) {
@@ -73,7 +75,7 @@ export const configHandlers = ({
     })
     if (refused.length > 0) throw uploaderRefusal(request, refused)
     const rows = await configs.getMany(db, names)
-    const entries = rows.filter((row) => policy.permits(row, request)).map(describeConfig)
+    const entries = rows.filter((row) => policy.permits(row, request)).map(toEntry)
     uses.add(
       request,
       entries.map(({ name }) => name),
@@ -96,3 +98,33 @@ export const configHandlers = ({
     return {}
   },
 })
+
+/** Creates or replaces a config, unless the one of its name does not meet the precondition. */
+async function putConfig(
+  db: Db,
+  requested: Entry | undefined,
+  by: Origin,
+  precondition?: Precondition,
+): Promise<Entry> {
+  const entry = requireEntry(requested)
+  const { value_json } = entry
+  const name = parseEntryName(entry.name)
+  requireValidValue(value_json)
+  return db.tx(async (tx) => {
+    const before = await configs.lock(tx, name)
+    const scope = changedScope(entry, before)
+    const after = { name, value_hash: configs.hashOfValue(value_json), ...scope }
+    const revision = before && revisionOfConfig(before)
+    if (precondition && !isMet(precondition, revision)) {
+      // It was put before: the client repeats the request because it did not receive the answer.
+      if (revision === revisionOfConfig(after)) return describeConfig(after)
+      throw preconditionFailed('config', precondition)
+    }
+    if (!(await configs.put(tx, { name, value_json, ...scope }, MAX_ENTRIES)))
+      throw tooMany('configs', MAX_ENTRIES)
+    const { namespaces = null, workflows = null } = scope
+    const detail = { namespaces, workflows }
+    await recordChange(tx, by, { action: 'config.put', object: objects.config(name), detail })
+    return describeConfig(after)
+  })
+}

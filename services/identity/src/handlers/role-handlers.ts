@@ -1,5 +1,11 @@
 import { objects } from '@windlass/domain/audit'
-import type { Role, RolesService } from '@windlass/proto/windlass/identity/v1/principals'
+import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
+import type {
+  Role,
+  RolesService,
+  UpdateRoleRequest,
+} from '@windlass/proto/windlass/identity/v1/principals'
 import type { Handlers } from '@windlass/rpc/call'
 import type { CacheInvalidator } from '@windlass/runtime/cache-generation'
 import { conflict, invalid, notFound } from '@windlass/runtime/faults'
@@ -10,13 +16,15 @@ import { type Origin, originOf, recordChange } from '../engine/record-change.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
+const toRole = (role: Role): Role => ({ ...role, revision: revisionOf(role.permissions) })
+
 export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof RolesService> => ({
-  list: async () => ({ roles: await roles.list(db) }),
+  list: async () => ({ roles: (await roles.list(db)).map(toRole) }),
 
   async get({ name }) {
     const role = await roles.find(db, name)
     if (!role) throw notFound('Role', name)
-    return role
+    return toRole(role)
   },
 
   create: ({ name, permissions }, call) =>
@@ -28,16 +36,12 @@ export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof 
       ),
     ),
 
-  update: ({ name, add_permissions: add, remove_permissions: remove }, call) =>
-    caches.commitAndInvalidate(async (tx) => {
-      const role = await lockChangeable(tx, name)
-      const permissions = applyChange(role.permissions, { add, remove })
-      const by = originOf(call)
-      await requireRemainingAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
-      const detail = { before: role.permissions, after: permissions }
-      await recordChange(tx, by, { action: 'role.update', object: objects.role(name), detail })
-      return { ...role, permissions }
-    }),
+  update: (request, call) => updateRole(caches, request, originOf(call)),
+
+  async updateIf({ update, precondition }, call) {
+    if (!update || !precondition) throw invalid('update and precondition are required')
+    return updateRole(caches, update, originOf(call), precondition)
+  },
 
   delete: ({ name }, call) =>
     caches.commitAndInvalidate(async (tx) => {
@@ -69,6 +73,29 @@ export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof 
     }),
 })
 
+/** Changes a role, unless it does not meet the precondition. */
+function updateRole(
+  caches: CacheInvalidator,
+  { name, add_permissions: add, remove_permissions: remove }: UpdateRoleRequest,
+  by: Origin,
+  precondition?: Precondition,
+): Promise<Role> {
+  return caches.commitAndInvalidate(async (tx) => {
+    const before = toRole(await lockChangeable(tx, name))
+    const permissions = applyChange(before.permissions, { add, remove })
+    const after = toRole({ ...before, permissions })
+    if (precondition && !isMet(precondition, before.revision)) {
+      // It was changed before: the client repeats the request because it did not receive the answer.
+      if (before.revision === after.revision) return before
+      throw preconditionFailed('role', precondition)
+    }
+    await requireRemainingAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
+    const detail = { before: before.permissions, after: permissions }
+    await recordChange(tx, by, { action: 'role.update', object: objects.role(name), detail })
+    return after
+  })
+}
+
 type NewRole = Pick<Role, 'name' | 'permissions'>
 
 async function createRole(tx: Tx, { name, permissions }: NewRole, by: Origin): Promise<Role> {
@@ -76,7 +103,7 @@ async function createRole(tx: Tx, { name, permissions }: NewRole, by: Origin): P
     throw conflict(`Role '${name}' already exists`)
   const detail = { permissions }
   await recordChange(tx, by, { action: 'role.create', object: objects.role(name), detail })
-  return { name, permissions, built_in: false }
+  return toRole({ name, permissions, built_in: false })
 }
 
 async function lockChangeable(tx: Tx, name: string): Promise<Role> {

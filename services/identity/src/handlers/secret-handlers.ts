@@ -1,7 +1,7 @@
 import { objects } from '@windlass/domain/audit'
 import type { SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Handlers } from '@windlass/rpc/call'
-import { Fault } from '@windlass/runtime/faults'
+import { Fault, invalid } from '@windlass/runtime/faults'
 import type { Db } from '@windlass/runtime/postgres/db'
 import type { Logger } from '@windlass/runtime/process/log'
 import { parseEntryName, parseEntryNames } from '../domain/entry.ts'
@@ -53,6 +53,12 @@ export function secretHandlers({
     put: async (request, call) => ({
       entry: await putSecret({ db, log, keys: requireKeys() }, request, originOf(call)),
     }),
+
+    async putIf({ put, precondition }, call) {
+      if (!put || !precondition) throw invalid('put and precondition are required')
+      const deps = { db, log, keys: requireKeys() }
+      return { entry: await putSecret(deps, put, originOf(call), precondition) }
+    },
 
     async get({ name, previous = false }) {
       const keys = requireKeys()

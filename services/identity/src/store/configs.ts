@@ -1,4 +1,5 @@
-import type { Queries } from '@windlass/runtime/postgres/db'
+import { createHash } from 'node:crypto'
+import type { Queries, Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import type { EntryScope } from '../domain/entry-scope.ts'
 
@@ -7,17 +8,28 @@ export interface ConfigRow extends EntryScope {
   value_json: string
 }
 
-/** Configs by name, without their values. */
-export const listAll = (db: Queries) =>
-  db.rows<EntryScope & { name: string }>(
-    sql`select name, namespaces, workflows from configs order by name`,
-  )
+/** A config without its value. */
+export interface ConfigState extends EntryScope {
+  name: string
+  value_hash: string
+}
 
-/** Locks a config until the end of the transaction and returns its scope. */
-export const lockScope = (db: Queries, name: string) =>
-  db.maybe<EntryScope>(
-    sql`select namespaces, workflows from configs where name = ${name} for update`,
-  )
+const state = sql`
+  name, namespaces, workflows, encode(sha256(convert_to(value_json::text, 'UTF8')), 'hex') as value_hash`
+
+/** Returns the `value_hash` that the state of a config with this value has. */
+export const hashOfValue = (value_json: string): string =>
+  createHash('sha256').update(value_json).digest('hex')
+
+/** Configs by name. */
+export const listAll = (db: Queries) =>
+  db.rows<ConfigState>(sql`select ${state} from configs order by name`)
+
+/** Locks the name of a config, which may be new, until the end of the transaction. */
+export async function lock(tx: Tx, name: string): Promise<ConfigState | undefined> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtext(${`config ${name}`}))`)
+  return tx.maybe<ConfigState>(sql`select ${state} from configs where name = ${name} for update`)
+}
 
 /** Creates or replaces; returns 0 if the name is new and `max` names exist. */
 export const put = (

@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Precondition } from "../../access/v1/precondition.ts";
 
 export interface Principal {
   id: string;
@@ -139,6 +140,8 @@ export interface Role {
   name: string;
   permissions: string[];
   built_in: boolean;
+  /** Names the state of `permissions`. */
+  revision?: string | undefined;
 }
 
 export interface RoleRef {
@@ -161,6 +164,11 @@ export interface UpdateRoleRequest {
   name: string;
   add_permissions: string[];
   remove_permissions: string[];
+}
+
+export interface UpdateRoleIfRequest {
+  update: UpdateRoleRequest | undefined;
+  precondition: Precondition | undefined;
 }
 
 export interface CloneRoleRequest {
@@ -1465,7 +1473,7 @@ export const KeyHolder: MessageFns<KeyHolder> = {
 };
 
 function createBaseRole(): Role {
-  return { name: "", permissions: [], built_in: false };
+  return { name: "", permissions: [], built_in: false, revision: undefined };
 }
 
 export const Role: MessageFns<Role> = {
@@ -1478,6 +1486,9 @@ export const Role: MessageFns<Role> = {
     }
     if (message.built_in !== false) {
       writer.uint32(24).bool(message.built_in);
+    }
+    if (message.revision !== undefined) {
+      writer.uint32(34).string(message.revision);
     }
     return writer;
   },
@@ -1517,6 +1528,14 @@ export const Role: MessageFns<Role> = {
             }
 
             message.built_in = reader.bool();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.revision = reader.string();
             continue;
           }
         }
@@ -1769,6 +1788,63 @@ export const UpdateRoleRequest: MessageFns<UpdateRoleRequest> = {
             }
 
             message.remove_permissions.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseUpdateRoleIfRequest(): UpdateRoleIfRequest {
+  return { update: undefined, precondition: undefined };
+}
+
+export const UpdateRoleIfRequest: MessageFns<UpdateRoleIfRequest> = {
+  encode(message: UpdateRoleIfRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.update !== undefined) {
+      UpdateRoleRequest.encode(message.update, writer.uint32(10).fork()).join();
+    }
+    if (message.precondition !== undefined) {
+      Precondition.encode(message.precondition, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): UpdateRoleIfRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseUpdateRoleIfRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.update = UpdateRoleRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.precondition = Precondition.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -2305,6 +2381,19 @@ export const RolesService = {
     responseSerialize: (value: Role): Buffer => Buffer.from(Role.encode(value).finish()),
     responseDeserialize: (value: Buffer): Role => Role.decode(value),
   },
+  /**
+   * As Update, if the role meets the precondition. It is an rpc of its own because replicas of earlier releases would
+   * ignore a member of UpdateRoleRequest.
+   */
+  updateIf: {
+    path: "/windlass.identity.v1.Roles/UpdateIf" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: UpdateRoleIfRequest): Buffer => Buffer.from(UpdateRoleIfRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): UpdateRoleIfRequest => UpdateRoleIfRequest.decode(value),
+    responseSerialize: (value: Role): Buffer => Buffer.from(Role.encode(value).finish()),
+    responseDeserialize: (value: Buffer): Role => Role.decode(value),
+  },
   /** Deletes a role and revokes it from all principals. */
   delete: {
     path: "/windlass.identity.v1.Roles/Delete" as const,
@@ -2346,6 +2435,11 @@ export interface RolesServer extends UntypedServiceImplementation {
   create: handleUnaryCall<CreateRoleRequest, Role>;
   /** Adds permissions, then removes permissions. */
   update: handleUnaryCall<UpdateRoleRequest, Role>;
+  /**
+   * As Update, if the role meets the precondition. It is an rpc of its own because replicas of earlier releases would
+   * ignore a member of UpdateRoleRequest.
+   */
+  updateIf: handleUnaryCall<UpdateRoleIfRequest, Role>;
   /** Deletes a role and revokes it from all principals. */
   delete: handleUnaryCall<RoleRef, DeleteRoleResponse>;
   clone: handleUnaryCall<CloneRoleRequest, Role>;

@@ -8,6 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Precondition } from "../../access/v1/precondition.ts";
 
 export interface Entry {
   name: string;
@@ -23,7 +24,11 @@ export interface Entry {
     | number
     | undefined;
   /** Secrets only: the value before this one is readable until then. Absent: it is not kept. */
-  previous_until?: Date | undefined;
+  previous_until?:
+    | Date
+    | undefined;
+  /** Names the state of the value and of who may use it. Absent in answers for workers. */
+  revision?: string | undefined;
 }
 
 /** Names in which `*` stands for any characters. */
@@ -48,6 +53,11 @@ export interface PutEntryRequest {
     | undefined;
   /** Secrets only: seconds for which the present value stays readable as the previous one; 0: not. */
   keep_previous?: number | undefined;
+}
+
+export interface PutEntryIfRequest {
+  put: PutEntryRequest | undefined;
+  precondition: Precondition | undefined;
 }
 
 export interface PutEntryResponse {
@@ -144,6 +154,7 @@ function createBaseEntry(): Entry {
     workflows: undefined,
     version: undefined,
     previous_until: undefined,
+    revision: undefined,
   };
 }
 
@@ -166,6 +177,9 @@ export const Entry: MessageFns<Entry> = {
     }
     if (message.previous_until !== undefined) {
       Timestamp.encode(toTimestamp(message.previous_until), writer.uint32(50).fork()).join();
+    }
+    if (message.revision !== undefined) {
+      writer.uint32(58).string(message.revision);
     }
     return writer;
   },
@@ -229,6 +243,14 @@ export const Entry: MessageFns<Entry> = {
             }
 
             message.previous_until = fromTimestamp(Timestamp.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.revision = reader.string();
             continue;
           }
         }
@@ -435,6 +457,63 @@ export const PutEntryRequest: MessageFns<PutEntryRequest> = {
             }
 
             message.keep_previous = reader.uint32();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePutEntryIfRequest(): PutEntryIfRequest {
+  return { put: undefined, precondition: undefined };
+}
+
+export const PutEntryIfRequest: MessageFns<PutEntryIfRequest> = {
+  encode(message: PutEntryIfRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.put !== undefined) {
+      PutEntryRequest.encode(message.put, writer.uint32(10).fork()).join();
+    }
+    if (message.precondition !== undefined) {
+      Precondition.encode(message.precondition, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PutEntryIfRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePutEntryIfRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.put = PutEntryRequest.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.precondition = Precondition.decode(reader, reader.uint32());
             continue;
           }
         }
@@ -1288,6 +1367,19 @@ export const SecretsService = {
     responseSerialize: (value: PutEntryResponse): Buffer => Buffer.from(PutEntryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutEntryResponse => PutEntryResponse.decode(value),
   },
+  /**
+   * As Put, if the entry meets the precondition. It is an rpc of its own because replicas of earlier releases would
+   * ignore a member of PutEntryRequest, and overwrite the entry.
+   */
+  putIf: {
+    path: "/windlass.identity.v1.Secrets/PutIf" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PutEntryIfRequest): Buffer => Buffer.from(PutEntryIfRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PutEntryIfRequest => PutEntryIfRequest.decode(value),
+    responseSerialize: (value: PutEntryResponse): Buffer => Buffer.from(PutEntryResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PutEntryResponse => PutEntryResponse.decode(value),
+  },
   /** `not_found` for an unknown name. */
   get: {
     path: "/windlass.identity.v1.Secrets/Get" as const,
@@ -1352,6 +1444,11 @@ export interface SecretsServer extends UntypedServiceImplementation {
   list: handleUnaryCall<ListEntriesRequest, ListEntriesResponse>;
   /** Creates or replaces a value. */
   put: handleUnaryCall<PutEntryRequest, PutEntryResponse>;
+  /**
+   * As Put, if the entry meets the precondition. It is an rpc of its own because replicas of earlier releases would
+   * ignore a member of PutEntryRequest, and overwrite the entry.
+   */
+  putIf: handleUnaryCall<PutEntryIfRequest, PutEntryResponse>;
   /** `not_found` for an unknown name. */
   get: handleUnaryCall<GetEntryRequest, Entry>;
   /** Returns the entries that exist, in no order. */
@@ -1389,6 +1486,15 @@ export const ConfigsService = {
     responseStream: false as const,
     requestSerialize: (value: PutEntryRequest): Buffer => Buffer.from(PutEntryRequest.encode(value).finish()),
     requestDeserialize: (value: Buffer): PutEntryRequest => PutEntryRequest.decode(value),
+    responseSerialize: (value: PutEntryResponse): Buffer => Buffer.from(PutEntryResponse.encode(value).finish()),
+    responseDeserialize: (value: Buffer): PutEntryResponse => PutEntryResponse.decode(value),
+  },
+  putIf: {
+    path: "/windlass.identity.v1.Configs/PutIf" as const,
+    requestStream: false as const,
+    responseStream: false as const,
+    requestSerialize: (value: PutEntryIfRequest): Buffer => Buffer.from(PutEntryIfRequest.encode(value).finish()),
+    requestDeserialize: (value: Buffer): PutEntryIfRequest => PutEntryIfRequest.decode(value),
     responseSerialize: (value: PutEntryResponse): Buffer => Buffer.from(PutEntryResponse.encode(value).finish()),
     responseDeserialize: (value: Buffer): PutEntryResponse => PutEntryResponse.decode(value),
   },
@@ -1448,6 +1554,7 @@ export const ConfigsService = {
 export interface ConfigsServer extends UntypedServiceImplementation {
   list: handleUnaryCall<ListEntriesRequest, ListEntriesResponse>;
   put: handleUnaryCall<PutEntryRequest, PutEntryResponse>;
+  putIf: handleUnaryCall<PutEntryIfRequest, PutEntryResponse>;
   get: handleUnaryCall<GetEntryRequest, Entry>;
   getMany: handleUnaryCall<GetEntriesRequest, GetEntriesResponse>;
   delete: handleUnaryCall<DeleteEntryRequest, DeleteEntryResponse>;
