@@ -108,7 +108,9 @@ test('role commands: permissions between commas, effects as a table', async () =
   expect((await windlass('role', 'list')).out).toMatch(/ops +false +a:b, c:\*\n/)
   await windlass('role', 'create', 'ops', '--permissions', 'a:b,c:*')
   await windlass('role', 'clone', 'ops', 'more')
-  await windlass('role', 'update', 'ops', '--add', 'x:y', '--remove', 'c:*')
+  const change = ['--add', 'x:y', '--remove', 'c:*', '--if-revision', 'ab12']
+  await windlass('role', 'update', 'ops', ...change)
+  expect(api.seen.at(-1)?.headers['if-match']).toBe('"ab12"')
   const { out } = await windlass('role', 'simulate', 'ops', '--delete')
   expect(out).toMatch(/^principals with the role: 2; .*\n.*\n +ci +service_account +true +c:\*\n$/)
   expect((await windlass('role', 'delete', 'ops')).out).toBe('gone\n')

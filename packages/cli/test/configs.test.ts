@@ -11,7 +11,8 @@ test('config set: sends text or exact JSON, with patterns', async () => {
   const file = await writeSource('')
   await writeFile(file, '{"n":9007199254740993, "x":1.0}\n')
   const scope = ['--namespaces', 'team,b-*', '--workflows', '*']
-  await windlass('config', 'set', 'limits', `@${file}`, '--json', ...scope)
+  await windlass('config', 'set', 'limits', `@${file}`, '--json', ...scope, '--if-revision', 'ab12')
+  expect(api.seen.map(({ headers }) => headers['if-match'])).toEqual([undefined, '"ab12"'])
   expect(api.seen.map(({ body }) => body)).toEqual([
     '{"name":"db url","value":"a b"}',
     '{"name":"limits","value":{"n":9007199254740993, "x":1.0},"namespaces":["team","b-*"],"workflows":null}',
@@ -27,10 +28,10 @@ test('config get, list and delete: print text, JSON, names and the message', asy
   api.answers.set('GET /admin/configs', { body: '["a","b c"]' })
   expect((await windlass('config', 'list')).out).toBe('a\nb c\n')
   api.answers.set('GET /admin/configs?detailed=true', {
-    body: '[{"name":"a","namespaces":["t"],"workflows":null}]',
+    body: '[{"name":"a","namespaces":["t"],"workflows":null,"revision":"ab12"}]',
   })
   expect((await windlass('config', 'list', '--detailed')).out).toBe(
-    'a\tnamespaces t\tworkflows *\n',
+    'a\tnamespaces t\tworkflows *\trevision ab12\n',
   )
   api.answers.set('DELETE /admin/configs/a', { body: '{"message":"gone"}' })
   expect((await windlass('config', 'delete', 'a')).out).toBe('gone\n')

@@ -8,6 +8,7 @@ import { parseList, readText } from '../input.ts'
 import { jsonOption, printJson, printMessage } from '../output.ts'
 import { escapeLine } from '../terminal-text.ts'
 import { deleteCommand } from './delete-command.ts'
+import { revisionOf, revisionOption } from './schedule-update.ts'
 
 const MAX_DEPTH = 512
 
@@ -76,6 +77,7 @@ const setCommand = ({ word, isSecret, root, toName }: EntryKind): Command => ({
         about: 'keep the present value readable as the previous one for this time',
       },
     }),
+    ...revisionOption,
     ...serverOptions,
   },
   async run(parsed, context) {
@@ -87,7 +89,7 @@ const setCommand = ({ word, isSecret, root, toName }: EntryKind): Command => ({
       value: parsed.options.json ? requireJson(text) : quote(text),
       ...scopeMembers(parsed.options),
     })
-    const request = { method: 'POST', path: root, body } as const
+    const request = { method: 'POST', path: root, body, ifRevision: revisionOf(parsed) } as const
     printMessage(context, await createApiCall(parsed, context)(request))
     if (isSecret && isFromArgument(value))
       context.err(
@@ -125,15 +127,17 @@ interface EntryDetails {
   /** Configs have none. */
   version?: number
   previous_until?: string | null
+  revision?: string
 }
 
 const detailLines = (answer: string): string[] =>
   (JSON.parse(answer) as EntryDetails[]).map(
-    ({ name, namespaces, workflows, version, previous_until }) =>
+    ({ name, namespaces, workflows, version, previous_until, revision }) =>
       [
         ...(version === undefined ? [name] : [name, `version ${version}`]),
         ...[`namespaces ${shown(namespaces)}`, `workflows ${shown(workflows)}`],
         ...(previous_until ? [`previous until ${previous_until}`] : []),
+        ...(revision ? [`revision ${revision}`] : []),
       ]
         .map(escapeLine)
         .join('\t'),
@@ -151,7 +155,7 @@ const listCommand = ({ word, isSecret, root }: EntryKind): Command => ({
   options: {
     detailed: {
       type: 'boolean',
-      about: `show patterns${isSecret ? ', version and previous value' : ''} of each`,
+      about: `show patterns${isSecret ? ', version, previous value' : ''} and revision of each`,
     },
     ...serverOptions,
     ...jsonOption,

@@ -5,6 +5,7 @@ import { type CommandContext, type ParsedArguments, UsageError } from '../comman
 import { listJson } from '../input.ts'
 import { printMessage, printRows } from '../output.ts'
 import { readCommand } from './read-command.ts'
+import { revisionOf, revisionOption } from './schedule-update.ts'
 import { sendCommand } from './send-command.ts'
 
 const rolePath = (name = '') => path`/admin/roles/${toRoleName(name)}`
@@ -20,8 +21,8 @@ export const roleList = readCommand({
 export const roleShow = readCommand({
   words: 'role show',
   args: ['name'],
-  about: 'Show a role with its permissions',
-  pathOf: ([name]) => rolePath(name),
+  about: 'Show a role with its permissions and its revision',
+  pathOf: ([name]) => `${rolePath(name)}?detailed=true`,
 })
 
 export const roleCreate = sendCommand({
@@ -63,13 +64,14 @@ export const roleUpdate = sendCommand({
   words: 'role update',
   args: ['name'],
   about: 'Add permissions to a role, and remove others; role simulate shows the effect before',
-  options: changeOptions,
+  options: { ...changeOptions, ...revisionOption },
   requestOf(parsed) {
     const { add, remove } = parsed.options
     if (add === undefined && remove === undefined)
       throw new UsageError('name the change: --add or --remove')
     const body = toJsonObject(changeOf(parsed))
-    return { method: 'PATCH', path: rolePath(parsed.args[0]), body }
+    const ifRevision = revisionOf(parsed)
+    return { method: 'PATCH', path: rolePath(parsed.args[0]), body, ifRevision }
   },
 })
 

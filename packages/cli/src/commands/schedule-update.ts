@@ -22,7 +22,7 @@ export const revisionOption: Record<string, CommandOption> = {
   'if-revision': {
     type: 'string',
     value: 'REVISION',
-    about: 'change it only if it still has this revision, which `show` and `list` print',
+    about: 'change it only if it still has this revision, which `show` or `list` prints',
   },
 }
 
