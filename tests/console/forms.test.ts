@@ -164,6 +164,38 @@ describe.skipIf(obstacle)(`forms${obstacle ? `: ${obstacle}` : ''}`, () => {
     await expect.poll(async () => (await role()).permissions).toEqual(typed.split('\n'))
   })
 
+  test('a role is changed while a change of it is on its way: the server refuses that, which asks what to keep', async () => {
+    const roles = '/admin/roles/readers'
+    const { page, visit } = await fixture.open(fixture.auth.admin)
+    await visit('roles/readers', 'readers')
+    await page.getByLabel('Permissions, one in each line').fill('workflow:mine:*:read')
+    await page.getByRole('button', { name: 'Show what changes' }).click()
+    const theirs = 'workflow:theirs:*:read'
+    await page.route(`**${roles}`, async (way) => {
+      const body = { add_permissions: [theirs] }
+      if (way.request().method() === 'PATCH')
+        await fixture.auth.requestOk(`PATCH ${roles}`, { body })
+      await way.continue()
+    })
+    await page.getByRole('button', { name: 'Make the change' }).click()
+    await page.getByText('Changed by someone else since you opened it').waitFor()
+    const { permissions } = await fixture.auth.requestOk(`GET ${roles}`)
+    expect(permissions).toContain(theirs)
+    expect(permissions).not.toContain('workflow:mine:*:read')
+  })
+
+  test('a new secret with the name of another one: refused, and that one keeps its value', async () => {
+    await fixture.auth.requestOk('POST /admin/secrets', { body: { name: 'taken', value: 'old' } })
+    const { page, visit } = await open()
+    await visit('secrets', 'Secrets')
+    await page.getByText('New secret').click()
+    await page.getByLabel('Name').first().fill('taken')
+    await page.getByRole('textbox', { name: 'Value' }).fill('new')
+    await page.getByRole('button', { name: 'Create the secret' }).click()
+    await page.getByText('There is a secret of this name already').waitFor()
+    expect((await fixture.auth.requestOk('GET /admin/secrets/taken')).value).toBe('old')
+  })
+
   test('a secret is replaced while its form is open: the value is not sent before one of both is chosen', async () => {
     const { page, visit } = await open()
     await visit('secrets/second', 'second')

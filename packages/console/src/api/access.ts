@@ -25,6 +25,8 @@ export interface Role {
   name: string
   permissions: string[]
   built_in: boolean
+  /** Names the state that a change is for; absent from replicas of an earlier release. */
+  revision?: string
 }
 
 /** Effect of a change of a role. */
@@ -101,7 +103,7 @@ export const revokeKey = (of: Ref, name: string) =>
 export const listRoles = (signal?: AbortSignal) => read<Role[]>('/admin/roles', {}, signal)
 
 export const getRole = (name: string, signal?: AbortSignal) =>
-  read<Role>(rolePath(name), {}, signal)
+  read<Role>(rolePath(name), { detailed: 'true' }, signal)
 
 export const createRole = (name: string, permissions: string[]) =>
   send({ method: 'POST', path: '/admin/roles', body: JSON.stringify({ name, permissions }) })
@@ -115,8 +117,8 @@ export async function simulateRole(name: string, change: RoleChange): Promise<Si
   return JSON.parse(await send({ method: 'POST', path: `${rolePath(name)}/simulate`, body }))
 }
 
-/** Changes a role, or deletes it. */
-export const changeRole = (name: string, change: RoleChange) =>
+/** Changes a role if it still has the revision of this state of it, or deletes it. */
+export const changeRole = ({ name, revision: ifRevision }: Role, change: RoleChange) =>
   change.delete
     ? send({ method: 'DELETE', path: rolePath(name) })
-    : send({ method: 'PATCH', path: rolePath(name), body: JSON.stringify(change) })
+    : send({ method: 'PATCH', path: rolePath(name), body: JSON.stringify(change), ifRevision })

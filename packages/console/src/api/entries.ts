@@ -13,6 +13,8 @@ export interface EntryRow {
   version?: number
   /** Time until which the previous value can be read. */
   previous_until?: string | null
+  /** Names the state that a change is for; absent from replicas of an earlier release. */
+  revision?: string
 }
 
 export interface EntryDraft {
@@ -63,8 +65,15 @@ export async function readValue(kind: EntryKind, name: string): Promise<string> 
   return membersOf(answer)?.get('value') ?? 'null'
 }
 
-/** Creates or replaces an entry; returns the server's message. */
-export async function putEntry(kind: EntryKind, draft: EntryDraft): Promise<string> {
+/**
+ * Creates an entry, or replaces one if it still has the revision of `known`; returns the server's message. Throws for a
+ * new one whose name is taken.
+ */
+export async function putEntry(
+  kind: EntryKind,
+  draft: EntryDraft,
+  known?: EntryRow,
+): Promise<string> {
   const { name, value, keep_previous, ...patterns } = draft
   const members = [
     `"name":${quote(name)}`,
@@ -72,7 +81,9 @@ export async function putEntry(kind: EntryKind, draft: EntryDraft): Promise<stri
     ...Object.entries(patterns).map(([member, one]) => `${quote(member)}:${JSON.stringify(one)}`),
     ...(keep_previous === undefined ? [] : [`"keep_previous":${keep_previous}`]),
   ]
-  const answer = await send({ method: 'POST', path: `/admin/${kind}`, body: `{${members}}` })
+  const condition = known ? { ifRevision: known.revision } : { ifAbsent: true }
+  const body = `{${members}}`
+  const answer = await send({ method: 'POST', path: `/admin/${kind}`, body, ...condition })
   return stringOf(membersOf(answer)?.get('message')) ?? ''
 }
 

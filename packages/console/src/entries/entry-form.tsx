@@ -3,6 +3,7 @@ import { type EntryKind, type EntryRow, putEntry } from '../api/entries.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
 import { problemOfJson } from '../start/form.ts'
+import { isPreconditionFailed } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
 import type { Edited } from '../ui/use-edited.ts'
 import { KINDS } from './kinds.ts'
@@ -35,15 +36,21 @@ export function EntryForm({ kind, edited, onSaved }: Props) {
   const entry = edited?.base
   const { one, manage } = KINDS[kind]
   const refusal = useRefusal(manage)
-  const save = async (fields: FormData) => {
+  const save = async (fields: FormData, now?: EntryRow) => {
     const name = entry?.name ?? fieldText(fields, 'name')
     const hours = fieldText(fields, 'keep_hours')
-    await putEntry(kind, {
+    const draft = {
       name,
       value: toJson(String(fields.get('value') ?? ''), fieldText(fields, 'form') === 'text'),
       namespaces: patternsOf(fields, 'namespaces'),
       workflows: patternsOf(fields, 'workflows'),
       keep_previous: hours === '' ? undefined : Math.round(Number(hours) * HOUR_S),
+    }
+    await putEntry(kind, draft, now).catch((error) => {
+      if (now || !isPreconditionFailed(error)) throw error
+      throw new ArgumentError(
+        `There is a ${one} of this name already: open it to replace its value.`,
+      )
     })
     onSaved(name)
   }

@@ -57,7 +57,7 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
                   ],
                 ]}
               />
-              <Value key={entry.version} kind={kind} name={name} />
+              <Value key={entry.revision ?? entry.version} kind={kind} name={name} />
               <Replace {...{ kind, entry }} refresh={answer.refresh} />
               {kind === 'secrets' ? <EntryUses name={name} /> : <ConfigUses name={name} />}
             </>
@@ -74,8 +74,8 @@ interface ReplaceProps {
   refresh: () => void
 }
 
-const fieldsOf = ({ version, namespaces, workflows }: EntryRow) =>
-  JSON.stringify([version, namespaces, workflows])
+const fieldsOf = ({ revision, version, namespaces, workflows }: EntryRow) =>
+  JSON.stringify([revision, version, namespaces, workflows])
 
 function Replace({ kind, entry, refresh }: ReplaceProps) {
   const read = async () =>

@@ -103,7 +103,7 @@ function Permissions({ role, edited, refresh }: PermissionsProps) {
     })
   const make = (change: RoleChange) =>
     act(async () => {
-      await edited.whileSame(() => changeRole(role.name, change))
+      await edited.whileSame((now) => changeRole(now, change))
       if (change.delete) return navigate('roles')
       edited.onSaved()
       refresh()
