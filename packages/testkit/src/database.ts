@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { type Db, openDb } from '@windlass/runtime/postgres/db'
 import { migrate } from '@windlass/runtime/postgres/migrate'
 import pg from 'pg'
 import { type Defer, withTest } from './defer.ts'
@@ -9,6 +10,15 @@ export async function freshDatabase(schema: string, migrations: URL): Promise<st
   const server = testUrl('TEST_POSTGRES_URL')
   const fill = (database: string) => migrate(database, schema, migrations)
   return createDatabase({ template: await templateDatabase(server, [migrations], fill) })
+}
+
+const STATEMENT_HANG_MS = 120_000
+
+/** Opens a database for the statements of one test, which may insert many rows on a slow machine. */
+export function openTestDb(url: string, schema: string): Db {
+  const db = openDb(url, schema, { statementMs: STATEMENT_HANG_MS })
+  withTest(() => db.close())
+  return db
 }
 
 /** Creates a database for several services, each schema with its migrations and its role. Returns its URL. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { CatalogService } from '@windlass/proto/windlass/catalog/v1/catalog'
-import { openDb } from '@windlass/runtime/postgres/db'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { freshDatabase, openTestDb, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
@@ -28,8 +27,7 @@ export async function setup(env: Record<string, string> = {}) {
     onTestFinished(() => client.close())
     return { client, stop }
   }
-  const db = openDb(url, 'catalog')
-  onTestFinished(() => db.close())
+  const db = openTestDb(url, 'catalog')
   const namespace = `n${randomBytes(6).toString('hex')}`
   return { ...(await serve()), serve, db, redis, namespace }
 }

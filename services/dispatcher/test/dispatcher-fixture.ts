@@ -6,8 +6,7 @@ import {
 } from '@windlass/proto/windlass/dispatcher/v1/dispatcher'
 import { Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import { openBus } from '@windlass/runtime/nats/bus'
-import { openDb } from '@windlass/runtime/postgres/db'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { freshDatabase, openTestDb, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { workerRecord } from '@windlass/testkit/worker-record'
@@ -48,8 +47,7 @@ export async function startDispatchers({
     return { rpc: client(DispatcherService), client, streams: ports.streams ?? 0, stop, logged }
   }
   const all = await Promise.all(Array.from({ length: dispatchers }, begin))
-  const db = openDb(url, 'dispatcher')
-  onTestFinished(() => db.close())
+  const db = openTestDb(url, 'dispatcher')
   const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }))
   onTestFinished(() => bus.close())
   const [first] = all

@@ -6,9 +6,9 @@ import {
   type Writer,
 } from '@windlass/proto/windlass/executions/v1/executions'
 import { newId } from '@windlass/runtime/ids'
-import { openDb, type Tx } from '@windlass/runtime/postgres/db'
+import type { Tx } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { freshDatabase, openTestDb, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf, signedCaller } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
@@ -29,11 +29,8 @@ export async function setup({ replicas = 1, env = {} as Record<string, string> }
   for (let i = 0; i < replicas; i++)
     ports.push((await startService(start, settings)).ports.grpc ?? 0)
   const client = clientsOf(ports)
-  const db = openDb(url, 'executions')
-  onTestFinished(async () => {
-    client.close()
-    await db.close()
-  })
+  const db = openTestDb(url, 'executions')
+  onTestFinished(() => client.close())
   return { client, db, url, ports, another: () => startService(start, settings) }
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { newId } from '@windlass/runtime/ids'
 import type { ObjectStore } from '@windlass/runtime/object-store/object-store'
-import { type Db, openDb } from '@windlass/runtime/postgres/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { freshDatabase } from '@windlass/testkit/database'
-import { expect, onTestFinished } from 'vitest'
+import { freshDatabase, openTestDb } from '@windlass/testkit/database'
+import { expect } from 'vitest'
 import { createRetentionSweep, type RetentionSettings } from '../src/loops/retention.ts'
 import { saveRequirement } from '../src/store/ready.ts'
 import { lockCursor } from '../src/store/relay-cursor.ts'
@@ -27,8 +27,7 @@ export interface Finished {
 
 /** A database without a service: nothing but the test reads the ends. */
 export async function withExecutions(...rows: Finished[]) {
-  const db = openDb(await freshDatabase('executions', MIGRATIONS), 'executions')
-  onTestFinished(() => db.close())
+  const db = openTestDb(await freshDatabase('executions', MIGRATIONS), 'executions')
   const ids = await seed(db, rows)
   await readEnds(db)
   return { db, ids }

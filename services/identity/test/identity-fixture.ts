@@ -7,9 +7,8 @@ import {
 } from '@windlass/proto/windlass/identity/v1/principals'
 import { ConfigsService, SecretsService } from '@windlass/proto/windlass/identity/v1/secrets'
 import { ViewsService } from '@windlass/proto/windlass/identity/v1/views'
-import { openDb } from '@windlass/runtime/postgres/db'
 import { migrate } from '@windlass/runtime/postgres/migrate'
-import { emptyDatabase, freshDatabase, testUrl } from '@windlass/testkit/database'
+import { emptyDatabase, freshDatabase, openTestDb, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { onTestFinished } from 'vitest'
@@ -33,8 +32,7 @@ export async function startIdentity(
   { database: given }: { database?: string } = {},
 ) {
   const database = given ?? (await freshDatabase('identity', MIGRATIONS))
-  const db = openDb(database, 'identity')
-  onTestFinished(() => db.close())
+  const db = openTestDb(database, 'identity')
   const logs: (() => string)[] = []
   const replica = async (env: Record<string, string> = {}) => {
     const { ports, stop, logged } = await startService(start, {

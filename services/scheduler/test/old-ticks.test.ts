@@ -1,16 +1,14 @@
 import { newId } from '@windlass/runtime/ids'
-import { openDb } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
-import { freshDatabase } from '@windlass/testkit/database'
-import { expect, onTestFinished, test } from 'vitest'
+import { freshDatabase, openTestDb } from '@windlass/testkit/database'
+import { expect, test } from 'vitest'
 import { createTickSweep } from '../src/loops/delete-ticks.ts'
 
 type Tick = [daysAgo: number, status: string, isCompleted?: boolean]
 
 async function withTicks(...schedules: Tick[][]) {
   const url = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
-  const db = openDb(url, 'scheduler')
-  onTestFinished(() => db.close())
+  const db = openTestDb(url, 'scheduler')
   for (const [i, ticks] of schedules.entries()) {
     const id = newId()
     await db.run(sql`

@@ -2,11 +2,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Schedule } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { SchedulerService } from '@windlass/proto/windlass/scheduler/v1/scheduler'
 import { openBus } from '@windlass/runtime/nats/bus'
-import { type Db, openDb } from '@windlass/runtime/postgres/db'
+import type { Db } from '@windlass/runtime/postgres/db'
 import { toDurableMessage } from '@windlass/runtime/postgres/outbox'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { createLog } from '@windlass/runtime/process/log'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { freshDatabase, openTestDb, testUrl } from '@windlass/testkit/database'
 import { startService } from '@windlass/testkit/service'
 import { clientOf } from '@windlass/testkit/service-identity'
 import { expect, onTestFinished } from 'vitest'
@@ -23,8 +23,7 @@ export async function schedulerFixture(
   toReplicaUrl = (url: URL) => url,
 ) {
   const database = await freshDatabase('scheduler', new URL('../migrations/', import.meta.url))
-  const db = openDb(database, 'scheduler')
-  onTestFinished(() => db.close())
+  const db = openTestDb(database, 'scheduler')
   const catalog = await fakeCatalog()
   const executions = await fakeExecutions()
   const identity = await fakePrincipals()
