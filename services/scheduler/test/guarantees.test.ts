@@ -140,13 +140,20 @@ test.each([1, 100, 101, 1_000_000])(
 test('T8: failing schedule: one attempt for each tick', async () => {
   const { replica, catalog, executions } = await schedulerFixture()
   const client = await replica()
-  const made = await client.create(request({ config: everySeconds(1) }))
+  const ref = (await client.create(request({ config: everySeconds(1) }))).id
   catalog.remove('team', 'report')
-  await new Promise((resolve) => setTimeout(resolve, 4_500))
-  const { failure_count, run_count } = await client.get({ ref: made.id })
-  expect(failure_count).toBeGreaterThanOrEqual(3)
-  expect(failure_count).toBeLessThanOrEqual(5)
-  expect(run_count).toBe(0)
+  const counts = async () => {
+    const { entries } = await client.history(historyPage(ref))
+    const failed = entries.filter(({ state }) => state === 'FAILED').length
+    return { failed, ...(await client.get({ ref })) }
+  }
+  await eventually(async () => (await counts()).failed).toBeGreaterThan(2)
+  await client.pause({ ref })
+  await eventually(async () => {
+    const { failed, failure_count } = await counts()
+    return failure_count - failed
+  }).toBe(0)
+  expect((await counts()).run_count).toBe(0)
   expect(executions.submitted).toEqual([])
 })
 
