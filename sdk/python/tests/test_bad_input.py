@@ -140,49 +140,48 @@ async def require_alive(server: FakeServer) -> None:
     assert all(not stored.crashes for stored in server.executions.values())
 
 
-@pytest.mark.parametrize("kind", VALUES)
 async def test_result_without_a_record_fails_its_task_naming_place_or_size(
-    server: FakeServer, workers: Workers, kind: str
+    server: FakeServer, workers: Workers
 ) -> None:
     await workers.start()
-    stored = await run(server, "in_a_task", kind)
-    assert stored.state == "FAILED"
-    assert stored.types()[-2:] == ["TASK_FAILED", "WORKFLOW_FAILED"]
-    assert VALUES[kind] in str(stored.events[-2]["value"])
-    assert VALUES[kind] in stored.output["message"]
-    await require_alive(server)
+    for kind, place in VALUES.items():
+        stored = await run(server, "in_a_task", kind)
+        assert stored.state == "FAILED", kind
+        assert stored.types()[-2:] == ["TASK_FAILED", "WORKFLOW_FAILED"], kind
+        assert place in str(stored.events[-2]["value"])
+        assert place in stored.output["message"]
+        await require_alive(server)
 
 
-@pytest.mark.parametrize("kind", VALUES)
 async def test_output_without_a_record_fails_the_execution_naming_place_or_size(
-    server: FakeServer, workers: Workers, kind: str
+    server: FakeServer, workers: Workers
 ) -> None:
     await workers.start()
-    stored = await run(server, "as_output", kind)
-    assert (stored.state, stored.types()[-1]) == ("FAILED", "WORKFLOW_FAILED")
-    assert VALUES[kind] in stored.output["message"]
-    await require_alive(server)
+    for kind, place in VALUES.items():
+        stored = await run(server, "as_output", kind)
+        assert (stored.state, stored.types()[-1]) == ("FAILED", "WORKFLOW_FAILED"), kind
+        assert place in stored.output["message"]
+        await require_alive(server)
 
 
-@pytest.mark.parametrize("kind", EXCEPTIONS)
 @pytest.mark.parametrize("name", ["body_fails", "fails", "fails_in_a_process"])
 async def test_odd_exception_is_recorded_and_the_worker_continues(
-    server: FakeServer, workers: Workers, kind: str, name: str
+    server: FakeServer, workers: Workers, name: str
 ) -> None:
     await workers.start()
-    stored = await run(server, name, kind)
-    type_name, message = EXCEPTIONS[kind]
-    events = [event for event in stored.events if event["type"].endswith("_FAILED")]
     in_task = [] if name == "body_fails" else ["TASK_FAILED"]
-    assert [event["type"] for event in events] == [*in_task, "WORKFLOW_FAILED"]
-    for event in events:
-        value = event["value"]
-        recorded = value["metadata"]["value"] if event["type"] == "TASK_FAILED" else value
-        assert recorded["type"] == type_name
-        assert message in recorded["message"]
-        assert len(recorded["message"]) <= 16 * 1024
-        assert "RAISE[" in recorded["traceback"]
-    await require_alive(server)
+    for kind, (type_name, message) in EXCEPTIONS.items():
+        stored = await run(server, name, kind)
+        events = [event for event in stored.events if event["type"].endswith("_FAILED")]
+        assert [event["type"] for event in events] == [*in_task, "WORKFLOW_FAILED"], kind
+        for event in events:
+            value = event["value"]
+            recorded = value["metadata"]["value"] if event["type"] == "TASK_FAILED" else value
+            assert recorded["type"] == type_name
+            assert message in recorded["message"]
+            assert len(recorded["message"]) <= 16 * 1024
+            assert "RAISE[" in recorded["traceback"]
+        await require_alive(server)
 
 
 async def test_source_that_imports_for_too_long_fails_its_execution_alone(
