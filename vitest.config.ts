@@ -18,6 +18,9 @@ const FLEETS = [
 /** Tests of the static analysis with files: they need no server. */
 const CORPUS = 'packages/python-analysis/test/*.test.ts'
 
+/** How many times as many files run at a time; `test:busy` sets it. */
+const FILES_FACTOR = Number(process.env.TEST_FILES_FACTOR ?? 1)
+
 export default defineConfig({
   ssr: { resolve: { conditions: ['windlass', 'node'] } },
   test: {
@@ -33,7 +36,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           sequence: { groupOrder: 0 },
-          maxWorkers: 2,
+          maxWorkers: 2 * FILES_FACTOR,
           include: ['{packages,services}/*/src/**/*.test.ts', 'scripts/test/*.test.ts', CORPUS],
         },
       },
@@ -43,7 +46,7 @@ export default defineConfig({
           name: 'integration',
           sequence: { groupOrder: 1 },
           // These tests mostly wait for timers: more files at a time than processors.
-          maxWorkers: 3,
+          maxWorkers: 3 * FILES_FACTOR,
           include: ['{packages,services}/*/test/**/*.test.ts'],
           exclude: [...defaultExclude, CORPUS],
           globalSetup: SETUP,
@@ -55,7 +58,7 @@ export default defineConfig({
           name: 'e2e',
           // Whole systems, which wait a third of the time: two at a time, and no other project.
           sequence: { groupOrder: 2 },
-          maxWorkers: 2,
+          maxWorkers: 2 * FILES_FACTOR,
           include: ['tests/{console,e2e,security}/**/*.test.ts'],
           globalSetup: SETUP,
           setupFiles: ['./packages/testkit/src/own-redis.ts'],

@@ -6,13 +6,14 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { projectDataDir } from './bootstrap/data-dir.mjs'
+import { PROJECT, projectDataDir } from './bootstrap/data-dir.mjs'
 import { catchSignals, stopSignal } from './process/signals.ts'
 import { build } from './setup/build.ts'
 import { ensureServiceNode } from './setup/node.ts'
 import { ensureChromium } from './setup/packages.ts'
 import { Progress } from './setup/progress.ts'
 import { ensurePython } from './setup/python.ts'
+import { run } from './setup/run.ts'
 import { type Counts, closingLine, total } from './testing/counts.ts'
 import { leftoverCounts, temporaryEnv } from './testing/temp-file-check.ts'
 import { runPytest, runVitest, runVitestRepeated } from './testing/test-runs.ts'
@@ -35,21 +36,24 @@ async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
   const context = { dir: projectDataDir(), progress: new Progress() }
   await build(context)
   const python = await ensurePython(context, { packages: 'dev' })
+  // Hundreds of workers and children import the SDK, and compile it each time where Python writes no bytecode.
+  await run(python, ['-m', 'compileall', '-q', 'sdk/python/src'], { cwd: PROJECT })
   const chromium = first === undefined ? await ensureChromium(context.progress) : undefined
   const browser = chromium === undefined ? {} : { TEST_CHROMIUM: chromium }
   const temporary = temporaryEnv(folder)
   const node = await ensureServiceNode(context.progress)
   const tools = { folder, python, node, env: { ...process.env, ...browser, ...temporary } }
-  const counts: Counts[] = []
+  const runs: Promise<Counts>[] = []
   if (first !== 'python') {
     // Each by its name: two negated patterns select all, because each admits what the other excludes.
     const short = ['unit', 'integration', 'e2e'].map((name) => `--project=${name}`)
     const chosen = first === undefined ? short : [first, ...rest]
-    const run = process.env.TEST_REPEAT === 'never' ? runVitest : runVitestRepeated
-    counts.push(await run(chosen, tools))
+    const runChosen = process.env.TEST_REPEAT === 'never' ? runVitest : runVitestRepeated
+    runs.push(runChosen(chosen, tools))
   }
-  if ((first === undefined || first === 'python') && !stopSignal.aborted)
-    counts.push(await runPytest(rest, tools))
+  // At the same time: both wait a part of the time.
+  if (first === undefined || first === 'python') runs.push(runPytest(rest, tools, runs[0]))
+  const counts = await Promise.all(runs)
   if (!stopSignal.aborted) counts.push(leftoverCounts(temporary))
   return counts
 }

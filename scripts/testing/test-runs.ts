@@ -1,5 +1,5 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { stopSignal } from '../process/signals.ts'
@@ -48,23 +48,37 @@ export async function runVitest(args: string[], tools: TestTools): Promise<Count
   return vitestCounts(textOf(report), code)
 }
 
-/** Runs pytest of the SDK with visible output and counts its tests. */
+/** Runs pytest of the SDK and counts its tests. With an `other` run, its output follows when both have ended. */
 export async function runPytest(
   args: string[],
   { folder, python, env }: TestTools,
+  other?: Promise<unknown>,
 ): Promise<Counts> {
   const report = path.join(folder, 'pytest.xml')
   const basetemp = path.join(folder, 'pytest')
   const command = ['-m', 'pytest', `--junitxml=${report}`, `--basetemp=${basetemp}`, ...args]
-  const code = await show(python, command, { cwd: path.join(PROJECT, 'sdk/python'), env })
+  const options = { cwd: path.join(PROJECT, 'sdk/python'), env }
+  const log = path.join(folder, 'pytest.log')
+  const output = other ? openSync(log, 'w') : 'inherit'
+  const code = await show(python, command, options, output)
+  if (output !== 'inherit') {
+    closeSync(output)
+    await other
+    process.stdout.write(`\n${textOf(log)}`)
+  }
   return junitCounts(textOf(report), code)
 }
 
-function show(command: string, args: string[], options: SpawnOptions): Promise<number> {
+function show(
+  command: string,
+  args: string[],
+  options: SpawnOptions,
+  output: number | 'inherit' = 'inherit',
+): Promise<number> {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       ...options,
-      stdio: ['ignore', 'inherit', 'inherit'],
+      stdio: ['ignore', output, output],
       signal: stopSignal,
     })
     child.once('error', () => resolve(1))
