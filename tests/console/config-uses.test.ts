@@ -55,6 +55,8 @@ describe.skipIf(obstacle)(`uses of configs${obstacle ? `: ${obstacle}` : ''}`, (
   test('a config that no workflow read: says so', async () => {
     const one = await fixture.open(fixture.auth.admin)
     await one.visit('configs/unused', 'unused')
+    // Only secrets have versions.
+    expect(await one.page.getByText(/^Version$|old value/).count()).toBe(0)
     await one.page.getByText('No workflow that you may see has read it').waitFor()
   })
 

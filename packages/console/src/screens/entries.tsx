@@ -52,12 +52,12 @@ function Entries({ kind, place: { query } }: ScreenProps & { kind: EntryKind }) 
   )
 }
 
-const HEADS = ['Name', 'Version', 'Namespaces', 'Workflows']
-
 function Rows({ kind, rows }: { kind: EntryKind; rows: readonly EntryRow[] }) {
   if (rows.length === 0) return <Empty title="No name matches" />
+  const hasVersions = kind === 'secrets'
+  const heads = ['Name', ...(hasVersions ? ['Version'] : []), 'Namespaces', 'Workflows']
   return (
-    <DataTable label={KINDS[kind].title} heads={HEADS}>
+    <DataTable label={KINDS[kind].title} heads={heads}>
       {rows.map(({ name, version, namespaces, workflows }) => (
         <tr key={name}>
           <th scope="row">
@@ -65,7 +65,7 @@ function Rows({ kind, rows }: { kind: EntryKind; rows: readonly EntryRow[] }) {
               <bdi>{name}</bdi>
             </Link>
           </th>
-          <td class="num">{version ?? '–'}</td>
+          {hasVersions && <td class="num">{version ?? '–'}</td>}
           <td class="mono">{namespaces?.join(', ') ?? 'all'}</td>
           <td class="mono">{workflows?.join(', ') ?? 'all'}</td>
         </tr>

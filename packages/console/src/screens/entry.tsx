@@ -43,20 +43,9 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
         {(all) => {
           const entry = all.find((one) => one.name === name)
           if (!entry) return <Empty title={`There is no ${KINDS[kind].one} of this name`} />
-          const until = millis(entry.previous_until)
           return (
             <>
-              <Facts
-                facts={[
-                  ['Version', entry.version ?? '–'],
-                  ['Namespaces that may use it', entry.namespaces?.join(', ') ?? 'all'],
-                  ['Workflows that may use it', entry.workflows?.join(', ') ?? 'all'],
-                  [
-                    'The old value is readable until',
-                    until === undefined ? '–' : clock(until, serverNow()),
-                  ],
-                ]}
-              />
+              <Facts facts={kind === 'secrets' ? secretFacts(entry) : scopeFacts(entry)} />
               <Value key={entry.revision ?? entry.version} kind={kind} name={name} />
               <Replace {...{ kind, entry }} refresh={answer.refresh} />
               {kind === 'secrets' ? <EntryUses name={name} /> : <ConfigUses name={name} />}
@@ -66,6 +55,23 @@ function Entry({ kind, rest: [name = ''] }: ScreenProps & { kind: EntryKind }) {
       </Loaded>
     </Page>
   )
+}
+
+type Fact = [name: string, value: string | number]
+
+const scopeFacts = ({ namespaces, workflows }: EntryRow): Fact[] => [
+  ['Namespaces that may use it', namespaces?.join(', ') ?? 'all'],
+  ['Workflows that may use it', workflows?.join(', ') ?? 'all'],
+]
+
+/** Only secrets have versions. */
+function secretFacts(entry: EntryRow): Fact[] {
+  const until = millis(entry.previous_until)
+  return [
+    ['Version', entry.version ?? '–'],
+    ...scopeFacts(entry),
+    ['The old value is readable until', until === undefined ? '–' : clock(until, serverNow())],
+  ]
 }
 
 interface ReplaceProps {
