@@ -71,7 +71,7 @@ function ResumeDialog({ execution: { id, namespace, workflow }, onClose, onResum
       onResumed()
     })
   return (
-    <ModalDialog label="Resume this execution" class="resume" onClose={onClose}>
+    <ModalDialog label="Resume this execution" onClose={onClose}>
       <h1>Resume this execution</h1>
       <p>
         The call that paused it returns this input. Without one, it returns <code>null</code>.
