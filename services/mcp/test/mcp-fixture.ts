@@ -18,7 +18,7 @@ const newClient = () => {
 /** Starts the MCP server over HTTP in front of a fake API; `connect` creates a client with its own token. */
 export async function connectOverHttp(env: Record<string, string> = {}) {
   const api = await fakeApi()
-  const { ports } = await startService(start, {
+  const { ports, logged } = await startService(start, {
     SVC_MCP__PORT: '0',
     SVC_MCP__SERVER_URL: api.url,
     ...env,
@@ -33,7 +33,7 @@ export async function connectOverHttp(env: Record<string, string> = {}) {
     await client.connect(transport)
     return client
   }
-  return { api, url, connect }
+  return { api, url, connect, logged }
 }
 
 export const stdioArgs = ['--conditions=windlass', '--import', 'tsx', MAIN]

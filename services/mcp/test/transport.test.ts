@@ -34,6 +34,16 @@ test('no other service: /healthz answers 200', async () => {
   expect([answer.status, await answer.json()]).toEqual([200, { status: 'ok' }])
 })
 
+test('a request that the protocol refuses: at most 200 characters of it are logged, below the usual level', async () => {
+  const { url, logged } = await connectOverHttp()
+  expect(await post(url, { 'mcp-protocol-version': 'x'.repeat(5_000) })).toBe(400)
+  const lines = logged()
+    .split('\n')
+    .filter((line) => line.includes('xxx'))
+  expect(lines.map((line) => JSON.parse(line))).toMatchObject([{ level: 20 }])
+  expect(lines[0]?.length).toBeLessThan(600)
+})
+
 test('N145: concurrent callers: each call has the token of its own request', async () => {
   const { api, connect } = await connectOverHttp()
   api.answers.set('GET /workers', ({ headers }) => ({

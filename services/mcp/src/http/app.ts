@@ -16,6 +16,8 @@ import {
 } from './guard.ts'
 import { RequestRefusal, readMessages } from './read-messages.ts'
 
+/** A refusal may repeat a whole header of the client. */
+const MAX_REASON_CHARS = 200
 const KEEP_ALIVE_MS = 15_000
 
 interface HttpOptions {
@@ -115,7 +117,9 @@ async function serveMessages(
     sessionIdGenerator: undefined,
     keepAliveMs: KEEP_ALIVE_MS,
   })
-  transport.onerror = (error) => log.warn({ err: error }, 'mcp request failed')
+  // Any client can cause this, and the answer tells it why: such a request must not fill the log.
+  transport.onerror = ({ message }) =>
+    log.debug({ reason: message.slice(0, MAX_REASON_CHARS) }, 'mcp request refused')
   const close = () => void server.close().catch(() => {})
   const credential = principalOf(authorization)
   const sessionId = req.get('mcp-session-id')
