@@ -1,4 +1,4 @@
-import type { Db } from '@windlass/runtime/postgres/db'
+import type { Db, Queries, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
 
 export interface PlanNode {
@@ -27,4 +27,25 @@ export async function countRead(db: Db, query: Sql): Promise<number> {
   const scans = (await planOf(db, query)).filter((node) => node['Node Type'].endsWith('Scan'))
   const rowsOf = (node: PlanNode) => node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)
   return scans.reduce((sum, node) => sum + rowsOf(node) * node['Actual Loops'], 0)
+}
+
+/** The statements that a function of a store would run; none is run, and each seems to find nothing. */
+export async function statementsOf(run: (tx: Db & Tx) => Promise<unknown>): Promise<Sql[]> {
+  const statements: Sql[] = []
+  const recording: Queries = {
+    async rows(statement) {
+      statements.push(statement)
+      return []
+    },
+    async maybe(statement) {
+      statements.push(statement)
+      return undefined
+    },
+    async run(statement) {
+      statements.push(statement)
+      return 0
+    },
+  }
+  await run(recording as Db & Tx)
+  return statements
 }

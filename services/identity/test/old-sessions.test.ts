@@ -1,6 +1,5 @@
-import type { Tx } from '@windlass/runtime/postgres/db'
-import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { countRead } from '@windlass/testkit/query-plan'
+import { sql } from '@windlass/runtime/postgres/sql'
+import { countRead, statementsOf } from '@windlass/testkit/query-plan'
 import { expect, test } from 'vitest'
 import { endExpired } from '../src/store/sessions.ts'
 import { startIdentity } from './identity-fixture.ts'
@@ -16,9 +15,7 @@ test.each([0, 604_800])(
       select 'ws_' || lpad(to_hex(i), 16, '0'), sha256('x'), 'w' || i, gen_random_uuid()
         from generate_series(1, ${COUNT}::int) as i`)
     await db.run(sql`vacuum analyze worker_sessions`)
-    const statements: Sql[] = []
-    const run = async (statement: Sql) => statements.push(statement)
-    await endExpired({ run } as unknown as Tx, { idleS: 86_400, maxAgeS }, 1_000)
+    const statements = await statementsOf((tx) => endExpired(tx, { idleS: 86_400, maxAgeS }, 1_000))
     for (const statement of statements)
       expect(await countRead(db, statement)).toBeLessThan(COUNT / 4)
   },
