@@ -82,22 +82,20 @@ const isUndone = ({ type, name }: Event) => type === 'TASK_COMPLETED' && name ==
 
 const letGo = (system: System) => writeFile(join(system.home, 'go'), '')
 
-/** The compensation that was interrupted has run twice, and every other step once. */
+/**
+ * The compensation that was interrupted has run again, and every other step once. On a busy machine the next worker may
+ * lose its claim too, and the compensation then runs a third time.
+ */
 async function expectCompensated({
   api,
   execution_id,
   effects,
 }: Awaited<ReturnType<typeof compensating>>) {
   const { events } = await api.until(execution_id, 'CANCELLED')
-  expect(await effects()).toEqual([
-    'book a',
-    'book b',
-    'book c',
-    'undo c',
-    'undo b',
-    'undo b',
-    'undo a',
-  ])
+  const lines = await effects()
+  const interrupted = lines.filter((line) => line === 'undo b')
+  expect(interrupted.length).toBeGreaterThan(1)
+  expect(lines).toEqual(['book a', 'book b', 'book c', 'undo c', ...interrupted, 'undo a'])
   expect(events.filter(isUndone)).toHaveLength(3)
   expect(events.filter(({ type }: Event) => type === 'WORKFLOW_CANCELLED')).toHaveLength(1)
 }

@@ -44,8 +44,8 @@ test('command line with a system: configs stay exact, an approved run is followe
     err: '',
   })
   expect((await windlass(['config', 'get', 'limits'])).out).toBe(`${EXACT}\n`)
-  expect((await windlass(['config', 'list', '--detailed'])).out).toBe(
-    'limits\tnamespaces default\tworkflows spend\n',
+  expect((await windlass(['config', 'list', '--detailed'])).out).toMatch(
+    /^limits\tnamespaces default\tworkflows spend\trevision [0-9a-f]{32}\n$/,
   )
   expect((await windlass(['config', 'delete', 'limits'])).status).toBe(0)
 

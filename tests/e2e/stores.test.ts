@@ -69,15 +69,21 @@ test(
       }
       expectOk(await retryUntilAnswered(() => worker.complete(id, generation)))
     }
+    const count = (id: string) => acknowledged.get(id)?.length ?? 0
+    const moreAcknowledged = async () => {
+      const before = new Map(ids.map((id) => [id, count(id)]))
+      const hasMore = (id: string) => count(id) > (before.get(id) ?? 0) + 1
+      await expect.poll(() => ids.every(hasMore), { interval: 50 }).toBe(true)
+    }
     const loops = Promise.all(ids.map(loop))
     for (let crash = 0; crash < 3; crash++) {
-      await pause(500)
+      await moreAcknowledged()
       await Promise.all([
         isolated().crashPostgres(),
         ...a.system.of('executions').map((one) => one.restart('SIGKILL')),
       ])
     }
-    await pause(500)
+    await moreAcknowledged()
     isOver = true
     await loops
     for (const id of ids) {

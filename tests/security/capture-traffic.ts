@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { openBus } from '@windlass/runtime/nats/bus'
 import { createLog } from '@windlass/runtime/process/log'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
@@ -17,13 +19,32 @@ export async function captureTraffic(defer: Defer) {
   const redis = openRedis(testUrl('TEST_REDIS_URL'))
   defer(() => redis.disconnect())
   await redisReady(redis)
-  const monitor = await redis.monitor()
-  defer(() => monitor.disconnect())
-  monitor.on('monitor', (_, args: string[]) => captured.push(`redis ${args.join(' ')}`))
+  const commands = await monitorCommands(new URL(testUrl('TEST_REDIS_URL')), defer)
   return async () => ({
-    text: [...captured, ...(await contentsOf(redis))].join('\n'),
+    text: [...captured, commands(), ...(await contentsOf(redis))].join('\n'),
     keys: await redis.keys('*'),
   })
+}
+
+/**
+ * Records all commands that Redis receives, and returns what it has recorded. The monitor of ioredis fails if a command
+ * arrives together with the answer that it has begun.
+ */
+async function monitorCommands(
+  { hostname, port, password }: URL,
+  defer: Defer,
+): Promise<() => string> {
+  const socket = connect(Number(port), hostname)
+  defer(() => socket.destroy())
+  const chunks: Buffer[] = []
+  socket.on('data', (chunk) => chunks.push(chunk))
+  const recorded = () => Buffer.concat(chunks).toString('latin1')
+  socket.write(`AUTH ${password}\r\nMONITOR\r\n`)
+  while (!recorded().startsWith('+OK\r\n+OK\r\n')) {
+    if (recorded().includes('-')) throw new Error(`Redis does not monitor: ${recorded()}`)
+    await once(socket, 'data')
+  }
+  return recorded
 }
 
 /** Dumps all keys with their values: text as it is, other types as Redis serializes them. */
