@@ -185,6 +185,8 @@ test('A7, N040, N139, N156: secrets and tokens appear in no log, response, messa
   expect(places.logs).toContain('"msg":"request"')
   expect(places.messages).toContain(idle)
   expect(places.messages).toMatch(/^redis /m)
+  // Commands of the services were recorded.
+  expect(messages).toContain('"get" "epoch:')
   expect(keys).toEqual(expect.arrayContaining(['epoch:auth', 'epoch:catalog']))
   expect(keys.some((key) => key.startsWith('rate:register:'))).toBe(true)
   // Review every new kind of key before it is added here: Redis holds it in plain text.
