@@ -13,12 +13,32 @@ export const revisionOf = (members: readonly unknown[]): string =>
   createHash('sha256').update(JSON.stringify(members)).digest('hex').slice(0, HEX_DIGITS)
 
 /** True if an object with this revision may be changed; the revision is undefined if there is no such object. */
-export function isMet(
-  { revisions, any, absent }: Precondition,
-  revision: string | undefined,
-): boolean {
+function isMet({ revisions, any, absent }: Precondition, revision: string | undefined): boolean {
   if (revision === undefined) return absent
   return any || revisions.includes(revision)
+}
+
+/** Throws unless an object with this revision may be changed; the revision is undefined if there is no such object. */
+export function requireMet(
+  what: string,
+  precondition: Precondition | undefined,
+  revision: string | undefined,
+): void {
+  if (precondition && !isMet(precondition, revision)) throw preconditionFailed(what, precondition)
+}
+
+/**
+ * True if the object has the revision that the change would give it, and not the one of the precondition: the client
+ * repeats a change whose answer it did not receive. Throws for any other revision than that of the precondition.
+ */
+export function isMadeBefore(
+  what: string,
+  precondition: Precondition | undefined,
+  { before, after }: { before: string | undefined; after: string },
+): boolean {
+  if (precondition && before === after && !isMet(precondition, before)) return true
+  requireMet(what, precondition, before)
+  return false
 }
 
 /** The refusal of a change whose precondition is not met. */

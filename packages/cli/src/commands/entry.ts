@@ -8,7 +8,7 @@ import { parseList, readText } from '../input.ts'
 import { jsonOption, printJson, printMessage } from '../output.ts'
 import { escapeLine } from '../terminal-text.ts'
 import { deleteCommand } from './delete-command.ts'
-import { revisionOf, revisionOption } from './schedule-update.ts'
+import { revisionOf, revisionOption } from './revision-option.ts'
 
 const MAX_DEPTH = 512
 

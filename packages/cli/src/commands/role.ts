@@ -5,7 +5,7 @@ import { type CommandContext, type ParsedArguments, UsageError } from '../comman
 import { listJson } from '../input.ts'
 import { printMessage, printRows } from '../output.ts'
 import { readCommand } from './read-command.ts'
-import { revisionOf, revisionOption } from './schedule-update.ts'
+import { revisionOf, revisionOption } from './revision-option.ts'
 import { sendCommand } from './send-command.ts'
 
 const rolePath = (name = '') => path`/admin/roles/${toRoleName(name)}`

@@ -5,6 +5,7 @@ import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type CommandOption, type ParsedArguments, UsageError } from '../command.ts'
 import { readInput, readText } from '../input.ts'
 import { jsonOption, printJson } from '../output.ts'
+import { revisionOf, revisionOption } from './revision-option.ts'
 
 /** Options with which a schedule is created and changed. */
 export const scheduleOptions: Record<string, CommandOption> = {
@@ -15,22 +16,6 @@ export const scheduleOptions: Record<string, CommandOption> = {
   },
   'run-as': { type: 'string', value: 'ACCOUNT', about: 'the service account it runs as' },
   description: { type: 'string', value: 'TEXT', about: 'a description for people' },
-}
-
-/** The revision that an object must have to be changed. */
-export const revisionOption: Record<string, CommandOption> = {
-  'if-revision': {
-    type: 'string',
-    value: 'REVISION',
-    about: 'change it only if it still has this revision, which `show` or `list` prints',
-  },
-}
-
-export function revisionOf({ options }: ParsedArguments): string | undefined {
-  const revision = options['if-revision']
-  if (revision === undefined) return undefined
-  if (/^[\w-]{1,100}$/.test(String(revision))) return String(revision)
-  throw new UsageError('--if-revision is a revision as the server prints it, without quotes')
 }
 
 const textOf = (value: string | boolean | undefined) =>

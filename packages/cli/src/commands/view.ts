@@ -6,7 +6,7 @@ import type { Command } from '../command.ts'
 import { jsonOption, printJson } from '../output.ts'
 import { deleteCommand } from './delete-command.ts'
 import { readCommand } from './read-command.ts'
-import { revisionOf, revisionOption } from './schedule-update.ts'
+import { revisionOf, revisionOption } from './revision-option.ts'
 
 export const viewList = readCommand({
   words: 'view list',

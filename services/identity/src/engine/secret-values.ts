@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import { requireMet, revisionOf } from '@windlass/domain/revision'
 import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import type { Entry, PutEntryRequest } from '@windlass/proto/windlass/identity/v1/secrets'
 import { Fault, unprocessable } from '@windlass/runtime/faults'
@@ -104,8 +104,7 @@ export async function putSecret(
     const version = await secrets.nextVersion(tx, name)
     // Another writer may have created it while this one waited for the version.
     const current = locked ?? (await secrets.lock(tx, name))
-    if (precondition && !isMet(precondition, current && revisionOfSecret(current)))
-      throw preconditionFailed('secret', precondition)
+    requireMet('secret', precondition, current && revisionOfSecret(current))
     const context = { name, version, ...changedScope(entry, current) }
     const previous = await keepPrevious(tx, deps, { context, current, seconds: keep_previous })
     const encrypted = await deps.keys.encrypt(context, entry.value_json)

@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import { isMadeBefore, revisionOf } from '@windlass/domain/revision'
 import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import { ConfigsService, type Entry } from '@windlass/proto/windlass/identity/v1/secrets'
 import type { Handlers } from '@windlass/rpc/call'
@@ -114,12 +114,8 @@ async function putConfig(
     const before = await configs.lock(tx, name)
     const scope = changedScope(entry, before)
     const after = { name, value_hash: configs.hashOfValue(value_json), ...scope }
-    const revision = before && revisionOfConfig(before)
-    if (precondition && !isMet(precondition, revision)) {
-      // It was put before: the client repeats the request because it did not receive the answer.
-      if (revision === revisionOfConfig(after)) return describeConfig(after)
-      throw preconditionFailed('config', precondition)
-    }
+    const revisions = { before: before && revisionOfConfig(before), after: revisionOfConfig(after) }
+    if (isMadeBefore('config', precondition, revisions)) return describeConfig(after)
     if (!(await configs.put(tx, { name, value_json, ...scope }, MAX_ENTRIES)))
       throw tooMany('configs', MAX_ENTRIES)
     const { namespaces = null, workflows = null } = scope

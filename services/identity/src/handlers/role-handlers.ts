@@ -1,5 +1,5 @@
 import { objects } from '@windlass/domain/audit'
-import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import { isMadeBefore, revisionOf } from '@windlass/domain/revision'
 import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import type {
   Role,
@@ -16,7 +16,7 @@ import { type Origin, originOf, recordChange } from '../engine/record-change.ts'
 import * as principals from '../store/principals.ts'
 import * as roles from '../store/roles.ts'
 
-const toRole = (role: Role): Role => ({ ...role, revision: revisionOf(role.permissions) })
+const toRole = (role: Role) => ({ ...role, revision: revisionOf(role.permissions) })
 
 export const roleHandlers = (db: Db, caches: CacheInvalidator): Handlers<typeof RolesService> => ({
   list: async () => ({ roles: (await roles.list(db)).map(toRole) }),
@@ -84,11 +84,8 @@ function updateRole(
     const before = toRole(await lockChangeable(tx, name))
     const permissions = applyChange(before.permissions, { add, remove })
     const after = toRole({ ...before, permissions })
-    if (precondition && !isMet(precondition, before.revision)) {
-      // It was changed before: the client repeats the request because it did not receive the answer.
-      if (before.revision === after.revision) return before
-      throw preconditionFailed('role', precondition)
-    }
+    const revisions = { before: before.revision, after: after.revision }
+    if (isMadeBefore('role', precondition, revisions)) return before
     await requireRemainingAdmin(tx, by, () => roles.setPermissions(tx, name, permissions))
     const detail = { before: before.permissions, after: permissions }
     await recordChange(tx, by, { action: 'role.update', object: objects.role(name), detail })

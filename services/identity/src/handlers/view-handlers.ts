@@ -1,5 +1,5 @@
 import { toRecordedCaller } from '@windlass/domain/caller'
-import { isMet, preconditionFailed, revisionOf } from '@windlass/domain/revision'
+import { isMadeBefore, revisionOf } from '@windlass/domain/revision'
 import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import type {
   PutViewRequest,
@@ -50,12 +50,8 @@ async function putView(
   const saved = await db.tx(async (tx) => {
     await views.lockPuts(tx, owner)
     const known = precondition && (await views.lock(tx, owner, view.name))
-    const revision = known && revisionOfView(known)
-    if (precondition && !isMet(precondition, revision)) {
-      // The view was saved before: the client repeats the request because it did not receive the answer.
-      if (revision === revisionOfView(view)) return known
-      throw preconditionFailed('view', precondition)
-    }
+    const revisions = { before: known && revisionOfView(known), after: revisionOfView(view) }
+    if (isMadeBefore('view', precondition, revisions)) return known
     return views.put(tx, owner, view, MAX_VIEWS)
   })
   if (!saved) throw tooMany('views', MAX_VIEWS)

@@ -1,5 +1,5 @@
 import type { Caller } from '@windlass/domain/caller'
-import { isMet, preconditionFailed } from '@windlass/domain/revision'
+import { isMadeBefore } from '@windlass/domain/revision'
 import type { Precondition } from '@windlass/proto/windlass/access/v1/precondition'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import type {
@@ -81,7 +81,8 @@ export async function updateSchedule(
     const wanted = wantedOf(row)
     const schedule_config = schedule_config_json ?? row.schedule_config
     const after = revisionOfSchedule({ ...wanted, schedule_config }, input_json ?? known)
-    if (isMadeBefore(precondition, revisionOfSchedule(row, known), after)) return row
+    const before = revisionOfSchedule(row, known)
+    if (isMadeBefore('schedule', precondition, { before, after })) return row
     if (changes.every((member) => member === undefined)) return row
     const input = resolveInput(deps, workflow, input_json ?? known)
     if (input !== known) await schedules.saveInput(tx, row.id, input)
@@ -96,20 +97,6 @@ export async function updateSchedule(
 
 const reconfigure = async (tx: Tx, row: schedules.ScheduleRow, schedule_config?: string) =>
   schedule_config === undefined ? row : reconfigureLocked(tx, row, schedule_config)
-
-/**
- * True if the schedule has the revision that the change would give it, and not the one of the precondition: the client
- * repeats a change whose answer it did not receive. Throws for any other revision than that of the precondition.
- */
-function isMadeBefore(
-  precondition: Precondition | undefined,
-  revision: string,
-  after: string,
-): boolean {
-  if (!precondition || isMet(precondition, revision)) return false
-  if (after === revision) return true
-  throw preconditionFailed('schedule', precondition)
-}
 
 /** Changes a schedule that meets the precondition of the request. */
 export async function updateScheduleIf(
