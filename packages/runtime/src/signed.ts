@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
 
 interface Timed {
   /** End of validity, in seconds since 1970. */
@@ -15,10 +15,13 @@ const HEADER = encode('{"alg":"HS256","typ":"JWT"}')
  * own, so a token signed for one purpose is invalid for every other.
  */
 export class Signer<Claims extends object> {
-  readonly #key: Buffer
+  /** Made once: with bytes instead, Node makes a key for each signature, which takes 21 of 25 µs. */
+  readonly #key: KeyObject
 
   constructor(secret: string | Buffer, purpose: string) {
-    this.#key = createHmac('sha256', secret).update(`windlass ${purpose}`).digest()
+    this.#key = createSecretKey(
+      createHmac('sha256', secret).update(`windlass ${purpose}`).digest(),
+    )
   }
 
   sign(claims: Claims & Timed): string {

@@ -44,6 +44,12 @@ export interface SettledOptions {
 const SUBMIT_CONCURRENCY = 32
 const GET_CONCURRENCY = 2
 
+/**
+ * Resolves when all promise callbacks that are due have run. The request that waits for an end is answered by
+ * such callbacks, so its client does not wait until the worker that reported the end is answered (0.4 ms).
+ */
+const afterPromises = () => new Promise<void>((resolve) => process.nextTick(resolve))
+
 /** Client of the executions service that batches the calls of concurrent requests. */
 export class ExecutionsClient {
   readonly #rpc: RpcClient<typeof ExecutionsService>
@@ -90,7 +96,10 @@ export class ExecutionsClient {
   async #submitOne(command: Command): Promise<ChangedExecution> {
     const { body, log, execution_token, reply_to } = unwrap(await this.#submitBatcher.add(command))
     if (body?.$case === 'execution') {
-      if (isSettled(body.value.state)) this.#onSettled(body.value)
+      if (isSettled(body.value.state)) {
+        this.#onSettled(body.value)
+        await afterPromises()
+      }
       return { execution: body.value, log, execution_token, reply_to }
     }
     if (!body) throw new Error('a command was not answered')
