@@ -1,5 +1,6 @@
 // `npm run test:frameworks`: runs the Python client inside Flask, Django, FastAPI, Celery and a notebook, each the
-// real program, against a running system. Their packages are in an environment of their own.
+// real program, and the worker with uvloop, against a running system. Their packages are in an environment of
+// their own.
 import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -18,6 +19,7 @@ from conftest import HANG_S, Workers, until
 from server_fake import TERMINAL, FakeServer, StoredExecution
 from windlass.worker import _child_pool, _remote_run
 from windlass.worker._child_process import ChildProcess
+from windlass.worker._frames import FrameDecoder, FrameKind
 
 SOURCE = """
 import asyncio, ctypes, os, signal, sys, threading, time
@@ -516,6 +518,29 @@ async def test_child_is_closed_while_its_connection_is_set_up_leaves_no_open_soc
     other.setblocking(False)
     assert other.recv(1) == b""
     other.close()
+
+
+class OtherTransport:
+    """A transport of an event loop like uvloop: no subclass of those of asyncio."""
+
+    def __init__(self) -> None:
+        self.written = b""
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    def is_closing(self) -> bool:
+        return False
+
+
+async def test_transport_of_another_event_loop_sends_all_frames() -> None:
+    child = ChildProcess(1, NoPool(), is_shared=True)
+    transport = OtherTransport()
+    child.send(FrameKind.PROBE)
+    child.connection_made(cast("asyncio.BaseTransport", transport))
+    child.send(FrameKind.CANCEL, 7)
+    frames = [(frame.kind, frame.run) for frame in FrameDecoder(1024).feed(transport.written)]
+    assert frames == [(FrameKind.PROBE, 0), (FrameKind.CANCEL, 7)]
 
 
 async def test_many_executions_share_two_children(

@@ -9,7 +9,7 @@ import signal
 import socket
 import time
 from contextlib import suppress
-from typing import Protocol
+from typing import Protocol, cast
 
 from windlass.worker._frames import (
     MAX_CHILD_FRAME_BYTES,
@@ -142,8 +142,8 @@ class ChildProcess(Reception):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Sends the frames that were waiting."""
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
+        # Transports of uvloop are not of this class, but have its methods.
+        self._transport = transport = cast("asyncio.WriteTransport", transport)
         early, self._early = self._early, []
         if early:
             transport.write(b"".join(early))
