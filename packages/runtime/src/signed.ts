@@ -19,9 +19,7 @@ export class Signer<Claims extends object> {
   readonly #key: KeyObject
 
   constructor(secret: string | Buffer, purpose: string) {
-    this.#key = createSecretKey(
-      createHmac('sha256', secret).update(`windlass ${purpose}`).digest(),
-    )
+    this.#key = createSecretKey(createHmac('sha256', secret).update(`windlass ${purpose}`).digest())
   }
 
   sign(claims: Claims & Timed): string {
