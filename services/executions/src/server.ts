@@ -13,6 +13,7 @@ import { openObjectStore } from '@windlass/runtime/object-store/open-object-stor
 import type { Runtime } from '@windlass/runtime/process/main'
 import * as access from './access.ts'
 import type { Execution } from './domain/execution.ts'
+import { ChangeSignals } from './engine/change-signals.ts'
 import { LogPartitions } from './engine/log-partitions.ts'
 import { LogSizes } from './engine/log-sizes.ts'
 import { createNotifier } from './engine/notify.ts'
@@ -76,7 +77,9 @@ export async function start(settings: Settings, runtime: Runtime) {
   }
   teardown.add('metrics', observeQueue(db, waiters))
   const onChildrenDue = (ids: readonly string[]) => cancels.onChanged(ids)
-  const onCommit = createNotifier({ bus, waiters, onFinished, onChildrenDue })
+  const changeSignals = new ChangeSignals(bus)
+  teardown.add('change signals', async () => changeSignals.stop())
+  const onCommit = createNotifier({ bus, waiters, changeSignals, onFinished, onChildrenDue })
   const { claim_timeout, cancel_timeout, max_attempts } = settings.executions
   const limits = {
     claimMs: claim_timeout * 1_000,

@@ -1,16 +1,12 @@
 import { isSettled, isTerminal, TERMINAL_EVENTS } from '@windlass/domain/states'
-import {
-  ExecutionsChanged,
-  LogGrew,
-  Ready,
-  WorkerSignal,
-} from '@windlass/proto/windlass/signals/v1/signals'
+import { LogGrew, Ready, WorkerSignal } from '@windlass/proto/windlass/signals/v1/signals'
 import type { Bus } from '@windlass/runtime/nats/bus'
 import { subjectOf } from '@windlass/runtime/nats/subjects'
 import type { Execution } from '../domain/execution.ts'
 import { isHandedOver } from '../domain/hand-over.ts'
 import { toMessage } from '../domain/message.ts'
 import type { CommittedChange } from './batch.ts'
+import type { ChangeSignals } from './change-signals.ts'
 import type { WaitingDispatchers } from './waiters.ts'
 
 /** Larger entries are left out of the message; followers then read them from the log. */
@@ -19,6 +15,7 @@ const MAX_SIGNAL_BYTES = 64 * 1024
 interface NotifyDeps {
   bus: Bus
   waiters: WaitingDispatchers
+  changeSignals: ChangeSignals
   /** Called with the executions whose logs got their terminal events. */
   onFinished(executions: readonly Execution[]): void
   /** Called with the parents whose nested runs may have to be cancelled. */
@@ -40,12 +37,12 @@ export const createNotifier =
   }
 
 function announce(
-  { bus, onFinished, onChildrenDue }: NotifyDeps,
+  { bus, changeSignals, onFinished, onChildrenDue }: NotifyDeps,
   committed: Committed,
   waiting: readonly Execution[],
 ): void {
   for (const change of committed) publishLogEntries(bus, change)
-  publishChanged(bus, committed, waiting)
+  changeSignals.add(changedIds(committed, waiting))
   for (const [worker, slots] of freedSlots(committed))
     publishWorkerSignal(bus, worker, { body: { $case: 'slot_freed', value: { slots } } })
   for (const cancelled of committed.flatMap(newlyCancelling)) notifyCancelDue(bus, cancelled)
@@ -111,16 +108,10 @@ function publishLogEntries(bus: Bus, { after, entries, sender }: CommittedChange
   bus.publishBestEffort(`executions.${execution_id}.events.${kind}`, signal)
 }
 
-/**
- * Publishes on a subject of log entries, so that replicas of each release may publish and receive it. Being queued appends
- * no entry, so `waiting` has the executions that no dispatcher took; the lease of the others follows, with an entry.
- */
-function publishChanged(bus: Bus, committed: Committed, waiting: readonly Execution[]): void {
+/** Being queued appends no entry: `waiting` has the executions that no dispatcher took. Leases of the others have one. */
+function changedIds(committed: Committed, waiting: readonly Execution[]): string[] {
   const grown = committed.flatMap(({ entries, after }) => (entries.length > 0 ? [after] : []))
-  const ids = new Set([...grown, ...waiting].map(({ execution_id }) => execution_id))
-  if (ids.size === 0) return
-  const signal = ExecutionsChanged.encode({ execution_ids: [...ids] }).finish()
-  bus.publishBestEffort('executions.batch.events.changed', signal)
+  return [...grown, ...waiting].map(({ execution_id }) => execution_id)
 }
 
 /** Publishes on the subject of log entries, with the name of the sender in place of the execution id. */
