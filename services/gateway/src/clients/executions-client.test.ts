@@ -39,9 +39,9 @@ test('a checkpoint ends an execution: the request that waits for the end is answ
   expect(order).toEqual(['client', 'worker'])
 })
 
-test('a checkpoint that ends no execution: nobody is told', async () => {
-  let told = 0
-  const client = clientAnswering('RUNNING', () => told++)
+test('a checkpoint that ends no execution: no request is signalled', async () => {
+  let signals = 0
+  const client = clientAnswering('RUNNING', () => signals++)
   await client.submit(checkpoint)
-  expect(told).toBe(0)
+  expect(signals).toBe(0)
 })
