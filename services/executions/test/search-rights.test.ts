@@ -8,6 +8,8 @@ import { search as readPage, type Search, searchAndCount } from '../src/store/se
 import { ALL, NO_FILTER, searchSetup } from './history-fixture.ts'
 
 const PARENT = '6'.repeat(32)
+/** A parent of a few of all executions. */
+const PARENT_OF_FEW = '5'.repeat(32)
 const FIRST_MS = Date.parse('2026-01-01T00:00:00Z')
 const at = (second: number) => new Date(FIRST_MS + second * 1_000)
 
@@ -28,7 +30,7 @@ async function seed(db: Db): Promise<void> {
            case when n % 1100 = 7 then 'few' when n % 11 < 7 then 'two' else 'one' end,
            case when r % 10 < 7 then 'a' else 'w' || r % 20 end, 1 + r % 3, ${requirement}, state,
            json_build_object('order', 'A-' || r % 500), 20,
-           case when r % 9 = 0 then 'ann' else 'bob' end, case when r % 3 = 0 then ${PARENT}::uuid end,
+           case when r % 9 = 0 then 'ann' else 'bob' end, case when r % 3 = 0 then ${PARENT}::uuid when r % 60 = 1 then ${PARENT_OF_FEW}::uuid end,
            case when state = 'FAILED' then 'ValueError: order ' || r % 7 end,
            case when r % 4 > 0 then
              json_build_object('env', case when r % 13 = 0 then 'test' else 'prod' end, 'customer', 'c-' || r % 300) end,
@@ -195,6 +197,8 @@ test('searches of callers with some permissions: each index entry is read once, 
   // A page without the number of matches reads few candidates.
   expect(await read({ visible: to('one'), tags: PROD }, false)).toBeLessThan(18_000)
   expect(await read({ visible: to('one'), created_by: 'ann' }, false)).toBeLessThan(3_000)
+  // Not all of the 730 nested runs of the parent, and no others.
+  expect(await read({ parent_id: PARENT_OF_FEW }, false)).toBeLessThan(500)
   for (const filter of [{ tags: PROD }, { parent_id: PARENT }, { tags: PROD, payload }])
     expect(await read({ visible: to('few'), ...filter })).toBeLessThan(500)
 })
