@@ -3,7 +3,11 @@ import {
   type CallToolRequest,
   type CallToolResult,
   ErrorCode,
+  InitializeRequestSchema,
+  type InitializeResult,
+  LATEST_PROTOCOL_VERSION,
   McpError,
+  SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js'
 import type { ApiClient } from '@windlass/api-client/http-client'
 import { VERSION } from '@windlass/runtime/version'
@@ -55,6 +59,7 @@ const HINTS: Record<Tool['effect'], { destructive: boolean; idempotent: boolean 
  * refuse as an internal error.
  */
 const anyParams = z.looseObject({}).optional()
+const initializeRequest = z.object({ method: z.literal('initialize'), params: anyParams })
 const listToolsRequest = z.object({ method: z.literal('tools/list'), params: anyParams })
 const callToolRequest = z.object({ method: z.literal('tools/call'), params: anyParams })
 
@@ -97,7 +102,12 @@ function toAnnotations({ title, effect }: Tool) {
  */
 export function createMcpServer(backend: Backend, caller: McpCaller): Server {
   const info = { name: backend.name, version: VERSION }
-  const server = new Server(info, { capabilities: { tools: {} }, instructions: INSTRUCTIONS })
+  const description = { capabilities: { tools: {} }, instructions: INSTRUCTIONS }
+  const server = new Server(info, description)
+  server.setRequestHandler(initializeRequest, (request): InitializeResult => {
+    const protocolVersion = negotiateVersion(request)
+    return { protocolVersion, serverInfo: info, ...description }
+  })
   server.setRequestHandler(listToolsRequest, ({ params }) => {
     // The list has one page, so the server never issued a cursor.
     if (params?.cursor !== undefined)
@@ -109,6 +119,19 @@ export function createMcpServer(backend: Backend, caller: McpCaller): Server {
     handleCall(backend, params as CallToolRequest['params'], extra as RequestExtra, caller),
   )
   return server
+}
+
+/** Returns the version of the protocol that the client asks for, or the latest one if this server does not support it. */
+function negotiateVersion(request: z.infer<typeof initializeRequest>): string {
+  const parsed = InitializeRequestSchema.safeParse(request)
+  if (!parsed.success) {
+    const problems = z.prettifyError(parsed.error).slice(0, MAX_ERROR_CHARS)
+    throw new McpError(ErrorCode.InvalidParams, `Invalid parameters of initialize: ${problems}`)
+  }
+  const { protocolVersion } = parsed.data.params
+  return SUPPORTED_PROTOCOL_VERSIONS.includes(protocolVersion)
+    ? protocolVersion
+    : LATEST_PROTOCOL_VERSION
 }
 
 async function handleCall(

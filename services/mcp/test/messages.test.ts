@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { LATEST_PROTOCOL_VERSION } from '@modelcontextprotocol/sdk/types.js'
 import { expect, onTestFinished, test } from 'vitest'
 import { connectOverHttp } from './mcp-fixture.ts'
 
@@ -25,6 +26,9 @@ const call = (id: unknown, name = 'list_workers', more: object = {}) => ({
   ...{ jsonrpc: '2.0', id, method: 'tools/call' },
   params: { name, arguments: {}, ...more },
 })
+
+const CLIENT = { name: 'test', version: '1' }
+const INITIALIZE = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: CLIENT }
 
 const PARSE_ERROR = -32_700
 const INVALID_REQUEST = -32_600
@@ -64,12 +68,34 @@ test.each<[what: string, method: string, params: object]>([
   ['a number as name', 'tools/call', { name: 5 }],
   ['a list as arguments', 'tools/call', { name: 'list_workers', arguments: [] }],
   ['a number as cursor', 'tools/list', { cursor: 5 }],
+  ['initialize without a version', 'initialize', { capabilities: {}, clientInfo: CLIENT }],
+  ['a number as name of the client', 'initialize', { ...INITIALIZE, clientInfo: { name: 5 } }],
 ])('%s: the error -32602', async (_, method, params) => {
   const { api, post } = await setup()
   const { status, error } = await post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }))
   expect([status, error?.code]).toEqual([200, INVALID_PARAMS])
   expect(api.seen).toEqual([])
 })
+
+test.each([
+  ['supported', '2025-06-18', '2025-06-18'],
+  ['unknown', '1999-01-01', LATEST_PROTOCOL_VERSION],
+])(
+  'initialize with a version that is %s: the answer names one that both may use',
+  async (_, protocolVersion, answered) => {
+    const { post } = await setup()
+    const params = { ...INITIALIZE, protocolVersion }
+    const { result } = await post(
+      JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params }),
+    )
+    expect(result).toMatchObject({
+      protocolVersion: answered,
+      capabilities: { tools: {} },
+      serverInfo: { name: expect.any(String), version: expect.any(String) },
+      instructions: expect.any(String),
+    })
+  },
+)
 
 test('a batch of different ids, of which 1 and "1" are two: each is answered', async () => {
   const { api, post } = await setup()

@@ -24,8 +24,12 @@ const Cell = ({ isMet, word }: { isMet: boolean; word: string }) => (
   </span>
 )
 
-/** What the execution needs against what each worker has; the worker that lacks least comes first. */
-export function WhyMatrix({ view: { workers, rows, hidden } }: { view: MatrixView }) {
+/**
+ * What the execution needs against what each worker has; the worker that lacks least comes first. `isOver`: the
+ * execution has ended, so the workers are those that could run it again.
+ */
+export function WhyMatrix({ view, isOver }: { view: MatrixView; isOver: boolean }) {
+  const { workers, rows, hidden } = view
   return (
     <section class="page-body" aria-label="Needs and workers">
       <DataTable
@@ -45,7 +49,7 @@ export function WhyMatrix({ view: { workers, rows, hidden } }: { view: MatrixVie
           </tr>
         ))}
         <tr>
-          <th scope="row">Could take it now</th>
+          <th scope="row">{isOver ? 'Could run it again now' : 'Could take it now'}</th>
           {workers.map(({ name, canTake, unmetCount, isNearest }) => (
             <td key={name}>
               <Cell isMet={canTake} word={canTake ? 'yes' : `no, ${unmetCount} unmet`} />

@@ -36,10 +36,12 @@ export function WhyTab({ id, state }: { id: string; state: string }) {
     (signal) => read<Explanation>(`/executions/${id}/explain`, {}, signal),
     { every: hasEnded(state) ? undefined : EVERY_MS },
   )
-  return <Loaded answer={answer}>{(why) => <Explained why={why} />}</Loaded>
+  return (
+    <Loaded answer={answer}>{(why) => <Explained why={why} isOver={hasEnded(state)} />}</Loaded>
+  )
 }
 
-function Explained({ why }: { why: Explanation }) {
+function Explained({ why, isOver }: { why: Explanation; isOver: boolean }) {
   const now = useNow()
   const needs = needsOf(why.requirement)
   return (
@@ -73,16 +75,16 @@ function Explained({ why }: { why: Explanation }) {
         )}
       </section>
       {why.needs && why.workers.length > 0 && (
-        <WhyMatrix view={matrixOf(why.needs, why.workers, MAX_COLUMNS)} />
+        <WhyMatrix view={matrixOf(why.needs, why.workers, MAX_COLUMNS)} isOver={isOver} />
       )}
       {why.workers.length > 0 &&
         (why.needs ? (
           <details class="card">
             <summary aria-label="As a table: workers">As a table</summary>
-            <Places why={why} />
+            <Places why={why} isOver={isOver} />
           </details>
         ) : (
-          <Places why={why} />
+          <Places why={why} isOver={isOver} />
         ))}
       {why.other_workers > 0 && (
         <p class="faint">{why.other_workers} more workers serve other namespaces only.</p>
@@ -91,7 +93,7 @@ function Explained({ why }: { why: Explanation }) {
   )
 }
 
-const Places = ({ why }: { why: Explanation }) => (
+const Places = ({ why, isOver }: { why: Explanation; isOver: boolean }) => (
   <div class="table-frame">
     <table class="rows" aria-label="Workers">
       <thead>
@@ -99,7 +101,7 @@ const Places = ({ why }: { why: Explanation }) => (
           <th scope="col">Worker</th>
           <th scope="col">Status</th>
           <th scope="col">Holds</th>
-          <th scope="col">Can it run it?</th>
+          <th scope="col">{isOver ? 'Can it run it again?' : 'Can it run it?'}</th>
         </tr>
       </thead>
       <tbody>
