@@ -16,6 +16,9 @@ const ABSENT = {
   SVC_REDIS__URL: 'redis://127.0.0.1:1',
   SVC_RPC__SECRET: 'for the start of a program alone',
   SVC_LOG_LEVEL: 'silent',
+  // With the addresses of the image, a service without authentication refuses to start.
+  SVC_SERVER__HOST: '127.0.0.1',
+  SVC_MCP__HOST: '127.0.0.1',
 }
 
 const [service] = process.argv.slice(2)
@@ -31,7 +34,8 @@ else {
   module.enableCompileCache?.(fileURLToPath(new URL('compile-cache', import.meta.url)))
   setTimeout(() => {
     module.flushCompileCache?.()
-    process.exit()
+    // Loaded is enough: a service that has failed to start has set another code.
+    process.exit(0)
   }, LOAD_MS)
   await import(new URL(`services/${service}/dist/main.js`, import.meta.url).href)
 }

@@ -78,23 +78,36 @@ test.each([
   },
 )
 
-test('compiled code of the build: used at the start of the program', () => {
+/** A folder like the image, in which this is the program of the service `mcp`; returns what runs a file of it. */
+function imageWith(program: string) {
   const image = mkdtempSync(path.join(tmpdir(), 'windlass-image-'))
   onTestFinished(() => rmSync(image, { recursive: true }))
   for (const name of ['compile.mjs', 'entry.mjs'])
     copyFileSync(path.join(path.dirname(ENTRY), name), path.join(image, name))
   const dist = path.join(image, 'services/mcp/dist')
   mkdirSync(dist, { recursive: true })
-  // It waits, as a service does for a store, until compile.mjs ends it.
-  const program = `if (!process.argv[1].endsWith('entry.mjs')) await new Promise(() => {})\n`
   writeFileSync(path.join(dist, 'main.js'), program)
-  const run = (name: string) =>
+  return (name: string) =>
     spawnSync(process.execPath, [path.join(image, name), 'mcp'], {
       ...{ encoding: 'utf8', env: { ...process.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' } },
     })
+}
+
+test.each([
+  ['waits for a store', ''],
+  ['has refused to start', 'process.exitCode = 1\n'],
+])('compiled code of the build, the program %s: used at the start of the program', (_, first) => {
+  // It waits, as a service does for a store, until compile.mjs ends it.
+  const wait = `if (!process.argv[1].endsWith('entry.mjs')) await new Promise(() => {})\n`
+  const run = imageWith(`if (!process.argv[1].endsWith('entry.mjs')) {${first}}\n${wait}`)
   expect(run('compile.mjs').status).toBe(0)
   const { status, stdout, stderr } = run('entry.mjs')
   expect(status).toBe(0)
   // Node 20 keeps no compiled code.
   if ('enableCompileCache' in module) expect(stdout + stderr).toMatch(/mcp.* was accepted/)
+})
+
+test('the program of a service cannot be loaded: the build fails', () => {
+  const run = imageWith(`import './missing.js'\n`)
+  expect(run('compile.mjs').status).toBe(1)
 })
