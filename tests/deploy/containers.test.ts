@@ -197,15 +197,8 @@ running('the Python package of systems in containers: its test passes', ({ skip 
     const { status, stderr } = spawnSync(python, install, { encoding: 'utf8', timeout: PIP_MS })
     if (status !== 0) skip(`testcontainers for Python cannot be installed: ${stderr.trim()}`)
   }
-  const pytest = [
-    '-m',
-    'pytest',
-    '-q',
-    '-rs',
-    '-o',
-    `cache_dir=${cache}`,
-    'tests/test_containers.py',
-  ]
+  const folders = ['-o', `cache_dir=${cache}`, '--basetemp', path.join(cache, 'tests')]
+  const pytest = ['-m', 'pytest', '-q', '-rs', ...folders, 'tests/test_containers.py']
   const { stdout, status } = run(pytest, {
     PYTHONPATH: site,
     TEST_WINDLASS_IMAGES: JSON.stringify(SYSTEM_IMAGES),
