@@ -3,6 +3,7 @@ import type { SearchRequest } from '@windlass/proto/windlass/executions/v1/histo
 import { newId } from '@windlass/runtime/ids'
 import type { Db, Tx } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
+import { planOf, statementsOf } from '@windlass/testkit/query-plan'
 import { expect, test } from 'vitest'
 import { search as readPage, type Search, searchAndCount } from '../src/store/search.ts'
 import { ALL, NO_FILTER, searchSetup } from './history-fixture.ts'
@@ -125,6 +126,7 @@ async function listMatches(
   db: Db,
   condition: Sql,
   { by_finish, ascending }: (typeof ORDERS)[number],
+  most = PAGES * NO_FILTER.limit,
 ): Promise<Matches> {
   const key = by_finish ? sql`finished_at` : sql`created_at`
   const order = ascending ? sql`asc` : sql`desc`
@@ -132,7 +134,7 @@ async function listMatches(
     with matching as (select execution_id, ${key} as key from executions where ${condition} and ${key} is not null)
     select (select count(*)::int from matching) as total,
            array(select replace(execution_id::text, '-', '') from matching
-                  order by key ${order}, execution_id ${order} limit ${PAGES * NO_FILTER.limit}) as first`)
+                  order by key ${order}, execution_id ${order} limit ${most}) as first`)
   return matches ?? expect.unreachable()
 }
 
@@ -201,4 +203,32 @@ test('searches of callers with some permissions: each index entry is read once, 
   expect(await read({ parent_id: PARENT_OF_FEW }, false)).toBeLessThan(500)
   for (const filter of [{ tags: PROD }, { parent_id: PARENT }, { tags: PROD, payload }])
     expect(await read({ visible: to('few'), ...filter })).toBeLessThan(500)
+})
+
+test('a large offset without a filter: the right page, and the rows before it are only skipped', async () => {
+  const { db, search } = await searchSetup()
+  await seed(db)
+  const all = { kind: 'all' as const }
+  for (const ascending of [false, true]) {
+    const { rows, next_cursor } = await search({ visible: ALL, ascending, offset: 30_000 })
+    const order = { by_finish: false, ascending }
+    const { first } = await listMatches(db, sql`true`, order, 30_000 + 2 * NO_FILTER.limit)
+    const ids = (found: typeof rows) => found.map(({ execution_id }) => execution_id)
+    expect(ids(rows)).toEqual(first.slice(30_000, 30_000 + NO_FILTER.limit))
+    const second = await search({ visible: ALL, ascending, cursor: next_cursor })
+    expect(ids(second.rows)).toEqual(first.slice(30_000 + NO_FILTER.limit))
+    const page = { ...NO_FILTER, ascending, visible: all, after: undefined, offset: 30_000 }
+    const [statement] = await statementsOf((tx) => readPage(tx, page))
+    const plan = await planOf(db, statement ?? expect.unreachable())
+    const rowsOfCandidates = plan.filter((node) => node['Node Type'] === 'CTE Scan')
+    expect(rowsOfCandidates.length).toBeGreaterThan(0)
+    for (const node of rowsOfCandidates) expect(node['Actual Rows']).toBeLessThan(1_000)
+  }
+})
+
+test('an offset beyond the last execution: an empty page, and the number of all', async () => {
+  const { db, search } = await searchSetup()
+  await seed(db)
+  const { rows, total, total_exact, next_cursor } = await search({ visible: ALL, offset: ROWS })
+  expect([rows, total, total_exact, next_cursor]).toEqual([[], ROWS, true, ''])
 })

@@ -8,8 +8,8 @@ const SUBJECT = 'executions.batch.events.changed'
 
 /**
  * Signals that executions changed, for readers of lists. The first change is signalled at once, those within
- * SPACING_MS together: under load a message for each commit cost NATS, and each gateway that follows lists, a
- * tenth of their time. Best effort; readers also look by time.
+ * SPACING_MS together: under load, a message for each commit cost NATS a fifth of its time while lists were
+ * followed. Best effort; readers also look by time.
  */
 export class ChangeSignals {
   readonly #bus: Pick<Bus, 'publishBestEffort'>

@@ -36,6 +36,14 @@ export function matches(filter: SearchFilter): Sql {
   return conditions.reduce((all, one) => sql`${all} and ${one}`, sql`true`)
 }
 
+/** True if all executions match that were created within the range of the filter. */
+export function matchesAllCreated(filter: SearchFilter): boolean {
+  const { finished_after, finished_before, min_duration, max_duration } = filter
+  const ofTime = [finished_after, finished_before, min_duration, max_duration]
+  const conditions = [...identity(filter), ...content(filter)]
+  return conditions.length === 0 && ofTime.every((one) => one === undefined)
+}
+
 function identity(filter: SearchFilter): Sql[] {
   const { states, workflow_namespace, workflow_name, workflow_version } = filter
   const { schedule_id, worker_name, created_by, parent_id, id_prefix } = filter

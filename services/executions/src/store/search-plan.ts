@@ -2,7 +2,13 @@ import { isTerminal, STATES } from '@windlass/domain/states'
 import type { Visibility } from '@windlass/domain/visibility'
 import type { Queries } from '@windlass/runtime/postgres/db'
 import { type Sql, sql } from '@windlass/runtime/postgres/sql'
-import { createdWithin, finishedWithin, hasPrefix, type SearchFilter } from './search-filter.ts'
+import {
+  createdWithin,
+  finishedWithin,
+  hasPrefix,
+  matchesAllCreated,
+  type SearchFilter,
+} from './search-filter.ts'
 import { isVisible } from './totals.ts'
 import { byWorkflow, inScope, readTotals, sumOf, type Totals } from './workflow-totals.ts'
 
@@ -18,6 +24,8 @@ export interface Candidates {
   id: Sql
   /** The filters that candidates may not match; by default all. */
   rest?: SearchFilter
+  /** True if each candidate matches, and they come from one range: then an offset counts candidates. */
+  areMatches?: boolean
   /** Numbers of rows of the ranges, or numbers in the same proportion as far as it is known. */
   sizes: readonly number[]
   /** True if the sizes are the numbers of rows. */
@@ -96,6 +104,11 @@ const one = (filter: SearchFilter, condition: Sql): Candidates => ({
   from: (columns, order, [limit]) => sql`
     select 1 as range, ${columns} from executions e
      where ${condition} ${createdWithin(filter)} ${order} limit ${limit}`,
+})
+
+const ofAll = (request: Request): Candidates => ({
+  ...one(request, sql`true`),
+  areMatches: matchesAllCreated(request),
 })
 
 type Tag = [key: string, value: string]
@@ -210,7 +223,7 @@ async function ofWorkflowsOrStates(db: Queries, request: Request): Promise<Candi
   const { states, visible, workflow_namespace, workflow_name } = request
   const isAnyState = states.length === 0 || states.length === STATE_COUNT
   if (!workflow_namespace && !workflow_name)
-    return isAnyState ? one(request, sql`true`) : ofStates(request, states)
+    return isAnyState ? ofAll(request) : ofStates(request, states)
   const all = await readTotals(db, visible)
   const workflows = inScope(all, request)
   const ofState = all.filter(({ state }) => states.includes(state))

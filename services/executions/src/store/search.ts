@@ -134,12 +134,14 @@ const firstStepOf = ({ limit, offset }: Search): number =>
   Math.max(MIN_CANDIDATES, TIMES_OF_PAGE * (limit + offset))
 
 async function readPage(db: Queries, request: Search, candidates: Candidates): Promise<Found> {
-  const steps = [firstStepOf(request), FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
+  const skipped = candidates.areMatches ? request.offset : 0
+  const page = { ...request, offset: request.offset - skipped, skipped }
+  const steps = [firstStepOf(page), FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
   for (const most of steps) {
-    const found = await read(db, request, candidates, most)
+    const found = await read(db, page, candidates, most)
     if (!found.cut) return found
   }
-  return read(db, request, candidates, MAX_CANDIDATES)
+  return read(db, page, candidates, MAX_CANDIDATES)
 }
 
 async function countMatches(
@@ -156,6 +158,11 @@ async function countMatches(
   return { count: Math.min(hits, MAX_COUNT), isExact: read < MAX_CANDIDATES }
 }
 
+/** A page of which some rows of its offset are not read as candidates, but skipped in the index. */
+interface PageRequest extends Search {
+  skipped?: number
+}
+
 interface FoundRow extends Partial<ListedRow> {
   frontier_micros?: number
   frontier_id?: string
@@ -164,7 +171,7 @@ interface FoundRow extends Partial<ListedRow> {
 
 async function read(
   db: Queries,
-  request: Search,
+  request: PageRequest,
   candidates: Candidates,
   most: number,
 ): Promise<Found & Count> {
@@ -198,14 +205,15 @@ function limitsOf(request: Search, { sizes }: Candidates, most: number): number[
 
 const sumOf = (sizes: readonly number[]) => sizes.reduce((total, size) => total + size, 0)
 
-function statement(request: Search, candidates: Candidates, limits: readonly number[]): Sql {
+function statement(request: PageRequest, candidates: Candidates, limits: readonly number[]): Sql {
   const { from, key, id, rest = request } = candidates
-  const { ascending, limit, offset } = request
+  const { ascending, limit, offset, skipped = 0 } = request
   const order = ascending ? sql`asc` : sql`desc`
   const reverse = ascending ? sql`desc` : sql`asc`
   const isBefore = ascending ? sql`<=` : sql`>=`
   const columns = sql`e.execution_id, ${key} as key, (${matches(rest)}) as hit`
-  const inOrder = sql`${isAfter(request, key, id)} order by ${key} ${order}, ${id} ${order}`
+  const first = skipped > 0 ? sql`offset ${skipped}::bigint` : sql``
+  const inOrder = sql`${isAfter(request, key, id)} order by ${key} ${order}, ${id} ${order} ${first}`
   return sql`
     with candidates as materialized (${from(columns, inOrder, limits)}),
     unread as (
