@@ -95,11 +95,11 @@ function imageWith(program: string) {
 
 test.each([
   ['waits for a store', ''],
-  ['has refused to start', 'process.exitCode = 1\n'],
+  ['has refused to start', 'process.exitCode = 1;'],
 ])('compiled code of the build, the program %s: used at the start of the program', (_, first) => {
   // It waits, as a service does for a store, until compile.mjs ends it.
-  const wait = `if (!process.argv[1].endsWith('entry.mjs')) await new Promise(() => {})\n`
-  const run = imageWith(`if (!process.argv[1].endsWith('entry.mjs')) {${first}}\n${wait}`)
+  const begun = `${first} await new Promise(() => {})`
+  const run = imageWith(`if (!process.argv[1].endsWith('entry.mjs')) { ${begun} }\n`)
   expect(run('compile.mjs').status).toBe(0)
   const { status, stdout, stderr } = run('entry.mjs')
   expect(status).toBe(0)

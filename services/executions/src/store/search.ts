@@ -134,8 +134,7 @@ const firstStepOf = ({ limit, offset }: Search): number =>
   Math.max(MIN_CANDIDATES, TIMES_OF_PAGE * (limit + offset))
 
 async function readPage(db: Queries, request: Search, candidates: Candidates): Promise<Found> {
-  const skipped = candidates.areMatches ? request.offset : 0
-  const page = { ...request, offset: request.offset - skipped, skipped }
+  const page = candidates.areMatches ? { ...request, offset: 0, skipped: request.offset } : request
   const steps = [firstStepOf(page), FEW_CANDIDATES].filter((most) => most <= FEW_CANDIDATES)
   for (const most of steps) {
     const found = await read(db, page, candidates, most)
