@@ -78,6 +78,21 @@ test('more distinct statements than are prepared: each runs, the server keeps a 
   expect(prepared.length).toBeLessThanOrEqual(500)
 })
 
+test('a database has more distinct statements than are prepared: those of another one are still prepared', async () => {
+  const url = await emptyDatabase()
+  const open = () => {
+    const db = openDb(url, 'public', { maxConnections: 1 })
+    onTestFinished(() => db.close())
+    return db
+  }
+  const [first, second] = [open(), open()]
+  for (let i = 0; i < 600; i++) await first.run(new Sql([`select ${i} as n`], []))
+  const text = 'select 1 as prepared_by_another'
+  await second.run(new Sql([text], []))
+  const readPrepared = sql`select statement from pg_prepared_statements`
+  expect(await second.rows(readPrepared)).toContainEqual({ statement: text })
+})
+
 test('a connection ended by the server: replaced', async () => {
   const { db } = await setup()
   const [own] = await db.rows<{ pid: number }>(sql`select pg_backend_pid() as pid`)

@@ -96,7 +96,8 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
   pool.on('connect', (client) => client.on('error', () => {}))
   const stopObserving = observePool(pool)
   const watch = new DatabaseWatch(options.log, options.nowMs)
-  const own = queries(pool, watch)
+  const context = { watch, nameOf: createNames() }
+  const own = queries(pool, context)
 
   return {
     ...own,
@@ -114,7 +115,7 @@ export function openDb(url: string, schema: string, options: DbOptions = {}): Db
         const begun = client.query('begin')
         begun.catch(() => {})
         const result = await work({
-          ...queries(client, watch),
+          ...queries(client, context),
           commitBehind: async (last) => void (await Promise.all([last, begun, commit()])),
         } as Tx)
         if (!committed) await Promise.all([begun, commit()])
@@ -173,27 +174,37 @@ export async function openReadyDb(
 }
 
 /**
- * Number of distinct texts that get a name; a service has at most about 150. A prepared statement
+ * Number of distinct texts of a database that get a name; a service has at most about 150. A prepared statement
  * stays in the server's memory until its connection closes, and its text in this process: without a
  * bound, texts that vary (a fragment for each filter) would fill both. Later texts are sent without
  * a name, so the server plans them at each use.
  */
 const MAX_PREPARED = 500
-const names = new Map<string, string>()
+
+type NameOf = (text: string) => string | undefined
 
 /**
- * Name under which a text is prepared, once per connection, because planning costs more than running most
- * statements.
+ * Returns the names under which texts are prepared, once per connection, because planning costs more than running
+ * most statements. Each database has its own, so that varying texts of one, such as searches, leave those of
+ * others prepared.
  */
-function nameOf(text: string): string | undefined {
-  const known = names.get(text)
-  if (known || names.size >= MAX_PREPARED) return known
-  const name = `s${names.size}`
-  names.set(text, name)
-  return name
+function createNames(): NameOf {
+  const names = new Map<string, string>()
+  return (text) => {
+    const known = names.get(text)
+    if (known || names.size >= MAX_PREPARED) return known
+    const name = `s${names.size}`
+    names.set(text, name)
+    return name
+  }
 }
 
-function queries(client: pg.Pool | pg.PoolClient, watch: DatabaseWatch): Queries {
+interface QueryContext {
+  watch: DatabaseWatch
+  nameOf: NameOf
+}
+
+function queries(client: pg.Pool | pg.PoolClient, { watch, nameOf }: QueryContext): Queries {
   const query = async (statement: Sql) => {
     const { text, values } = compile(statement)
     holdBack(client)
