@@ -66,10 +66,13 @@ class Requests:
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        for frame in self.streams.pop(0):
-            await response.write(frame.encode())
-        assert request.transport is not None
-        request.transport.close()
+        frames = self.streams.pop(0)
+        for one in frames:
+            await response.write(one.encode())
+        if not any('"WORKFLOW_COMPLETED"' in one for one in frames):
+            # Lost: what the client has received and not yet read may be lost with it.
+            assert request.transport is not None
+            request.transport.close()
         return response
 
 
