@@ -51,7 +51,7 @@ const rowsIn = (page: Page) =>
     const frame = document.getElementById('main').getBoundingClientRect()
     return [...document.querySelectorAll('table.clickable tbody tr:not(.far)')].flatMap((row) => {
       const { top, bottom } = row.getBoundingClientRect()
-      const id = row.querySelector('td.id [title]')?.title
+      const id = row.querySelector('.id [title]')?.title
       return id && bottom > frame.top && top < frame.bottom ? [[id, top]] : []
     })
   })()`)
