@@ -116,6 +116,22 @@ describe.skipIf(obstacle)(`faults${obstacle ? `: ${obstacle}` : ''}`, () => {
     await expect.poll(() => page.getByRole('alert').count()).toBe(0)
   })
 
+  test('a part of a large input cannot be read: says so, and it is shown once the gateway is ready', async () => {
+    const { page, visit } = await open()
+    const body = 'x'.repeat(300_000)
+    const run = 'POST /workflows/default/greet/run/async'
+    const { execution_id = '' } = await fixture.auth.requestOk(run, { body })
+    await visit(`executions/${execution_id}?tab=data`, 'greet')
+    const text = page.getByLabel('Input, text')
+    await text.getByText(/^"x/).waitFor()
+    proxy.fault = ({ path }) => (path.endsWith('/input') ? 503 : undefined)
+    await text.evaluate((element) => element.scrollTo(0, element.scrollHeight))
+    await text.getByText('The server is not ready').first().waitFor()
+    proxy.fault = () => undefined
+    await text.getByText(/x"$/).waitFor({ timeout: 60_000 })
+    expect(await text.getByRole('alert').count()).toBe(0)
+  })
+
   test('rights are taken while a page is open: it says so and keeps showing nothing new', async () => {
     const { key, subject } = await fixture.auth.createAccount(['admin'])
     const { page, visit } = await fixture.open(key)

@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { readPart } from '../api/payload.ts'
 import { readBlob } from '../api/server.ts'
+import { useQuery } from '../api/use-query.ts'
 import { PART_BYTES } from '../exact/decode-part.ts'
 import { bytes } from '../format/time.ts'
 import { FailureText } from '../ui/failure-text.tsx'
+import { Loaded } from '../ui/feedback.tsx'
 import { useAct } from '../ui/use-act.ts'
 
 interface Props {
@@ -72,34 +74,27 @@ interface PartProps {
 }
 
 function Part({ frame, path, part, known }: PartProps) {
-  const element = useRef<HTMLPreElement>(null)
-  const [text, setText] = useState(known)
+  const element = useRef<HTMLDivElement>(null)
+  const [isSeen, setSeen] = useState(false)
+  const isRead = known === undefined && isSeen
+  const answer = useQuery(isRead ? `part ${part} ${path}` : undefined, (signal) =>
+    readPart(path, part, signal),
+  )
   useEffect(() => {
-    if (text !== undefined || !element.current) return
-    const left = new AbortController()
-    const load = () =>
-      readPart(path, part, left.signal).then(
-        (read) => setText(read.text),
-        () => {
-          // Read again when it comes into view the next time.
-        },
-      )
+    if (isSeen || !element.current) return
     const watcher = new IntersectionObserver(
-      (entries) => {
-        if (entries.some((entry) => entry.isIntersecting)) void load()
-      },
+      (entries) => setSeen(entries.some((entry) => entry.isIntersecting)),
       { root: frame.current, rootMargin: '200px' },
     )
     watcher.observe(element.current)
-    return () => {
-      watcher.disconnect()
-      left.abort()
-    }
-  }, [text, path, part])
+    return () => watcher.disconnect()
+  }, [isSeen])
+  const text = known ?? answer.data?.text
+  if (text !== undefined) return <pre>{text}</pre>
   return (
-    <pre ref={element} class={text === undefined ? 'unread' : undefined}>
-      {text ?? `from ${bytes(part * PART_BYTES)} …`}
-    </pre>
+    <div ref={element} class="unread">
+      from {bytes(part * PART_BYTES)} …{isSeen && <Loaded answer={answer}>{() => null}</Loaded>}
+    </div>
   )
 }
 
