@@ -1,4 +1,4 @@
-import type { Locator } from 'playwright-core'
+import type { ElementHandle, JSHandle } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole, LIMIT_MS } from './console-fixture.ts'
 import { screensOf, seed } from './console-seed.ts'
@@ -14,23 +14,22 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-/** One thing to click: its place among all, and its kind and name without ids and numbers. */
+/** One thing to click, and its kind and name without ids and numbers. */
 interface Clickable {
-  index: number
+  element: Element
   name: string
 }
-
-const CLICKABLE = 'main :is(a[href], button, summary, input[type="checkbox"], select)'
 
 /** Runs in the page: everything visible and enabled; of an open dialog only what closes it. */
 const LIST = `(() => {
   const dialog = document.querySelector('dialog[open]')
-  return [...document.querySelectorAll('${CLICKABLE}')].flatMap((element, index) => {
+  const clickable = 'main :is(a[href], button, summary, input[type="checkbox"], select)'
+  return [...document.querySelectorAll(clickable)].flatMap((element) => {
     if (!element.checkVisibility() || element.disabled) return []
     if (dialog && !dialog.contains(element)) return []
     const text = element.getAttribute('aria-label') ?? element.innerText ?? ''
     const name = element.localName + ' ' + text.replace(/[0-9a-f]{6,}|\\d+/g, '#').slice(0, 60)
-    return dialog && element.innerText !== 'No' ? [] : [{ index, name }]
+    return dialog && element.innerText !== 'No' ? [] : [{ element, name }]
   })
 })()`
 
@@ -49,15 +48,21 @@ async function settle(page: WatchedPage['page']): Promise<void> {
 
 const ACT_MS = 10_000
 
-/** Clicks an element, or chooses the last option; one that was disabled meanwhile is left out. */
-async function act(element: Locator, isSelect: boolean): Promise<void> {
+/** Clicks an element, or chooses the last option; one that was disabled or replaced meanwhile is left out. */
+async function act(element: ElementHandle<Element>): Promise<void> {
   try {
-    if (!isSelect) return await element.click({ timeout: ACT_MS })
-    const options = await element.locator('option').count()
-    if (options > 0) await element.selectOption({ index: options - 1 }, { timeout: ACT_MS })
+    const options = await element.$$('option')
+    if (options.length === 0) await element.click({ timeout: ACT_MS })
+    else await element.selectOption({ index: options.length - 1 }, { timeout: ACT_MS })
   } catch (error) {
-    if (await element.isEnabled()) throw error
+    const isThere = element.evaluate((one) => one.isConnected && !one.matches(':disabled'))
+    if (await isThere.catch(() => false)) throw error
   }
+}
+
+async function elementOf(listed: JSHandle<Clickable[]>, index: number) {
+  const handle = await listed.evaluateHandle((all, at) => all[at]?.element, index)
+  return handle.asElement() as ElementHandle<Element>
 }
 
 /** Clicks everything of a screen that has not been clicked on one of its kind; returns what was clicked. */
@@ -68,12 +73,15 @@ async function clickScreen(one: WatchedPage, path: string, done: Set<string>): P
   await open(one, path)
   const address = page.url()
   for (;;) {
-    const all = await page.evaluate<Clickable[]>(LIST)
-    const next = all.find(({ name }) => name === 'button No' || !done.has(`${kind} ${name}`))
-    if (!next) return clicked
-    done.add(`${kind} ${next.name}`)
-    clicked.push(`${path}: ${next.name}`)
-    await act(page.locator(CLICKABLE).nth(next.index), next.name.startsWith('select'))
+    const listed = await page.evaluateHandle<Clickable[]>(LIST)
+    const names = await listed.evaluate((all) => all.map(({ name }) => name))
+    const next = names.findIndex((name) => name === 'button No' || !done.has(`${kind} ${name}`))
+    const name = names[next]
+    if (name === undefined) return clicked
+    done.add(`${kind} ${name}`)
+    clicked.push(`${path}: ${name}`)
+    await act(await elementOf(listed, next))
+    await listed.dispose()
     await settle(page)
     if (BROKEN.test((await page.locator('main').textContent()) ?? ''))
       throw new Error(clicked.at(-1))
