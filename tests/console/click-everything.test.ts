@@ -14,9 +14,15 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
+/** Members of an element of the page that the test uses. */
+interface PageElement {
+  isConnected: boolean
+  matches(selector: string): boolean
+}
+
 /** One thing to click, and its kind and name without ids and numbers. */
 interface Clickable {
-  element: Element
+  element: PageElement
   name: string
 }
 
@@ -49,7 +55,7 @@ async function settle(page: WatchedPage['page']): Promise<void> {
 const ACT_MS = 10_000
 
 /** Clicks an element, or chooses the last option; one that was disabled or replaced meanwhile is left out. */
-async function act(element: ElementHandle<Element>): Promise<void> {
+async function act(element: ElementHandle<PageElement>): Promise<void> {
   try {
     const options = await element.$$('option')
     if (options.length === 0) await element.click({ timeout: ACT_MS })
@@ -62,7 +68,7 @@ async function act(element: ElementHandle<Element>): Promise<void> {
 
 async function elementOf(listed: JSHandle<Clickable[]>, index: number) {
   const handle = await listed.evaluateHandle((all, at) => all[at]?.element, index)
-  return handle.asElement() as ElementHandle<Element>
+  return handle.asElement() as ElementHandle<PageElement>
 }
 
 /** Clicks everything of a screen that has not been clicked on one of its kind; returns what was clicked. */
