@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { forgetAnswers, joinReading, type Known, knownOf } from './shared-reading.ts'
 
-const ONCE = { every: undefined, everyWhileLive: undefined, live: undefined, gapMs: 0 }
+const ONCE = {
+  ...{ every: undefined, everyWhileLive: undefined, live: undefined },
+  ...{ gapMs: 0, isKept: true },
+}
 
 beforeEach(() => {
   const document = { hidden: false, addEventListener() {}, removeEventListener() {} }
@@ -79,4 +82,17 @@ test('a failure after an answer: the answer stays, with the error; it is kept fo
   expect(told[0]?.at(-1)).toMatchObject({ data: 7, error: { message: 'away' } })
   leave()
   expect(knownOf('a')).toMatchObject({ data: 7, error: undefined })
+})
+
+test('an answer that is not kept: the listener gets it, and the next screen reads it again', async () => {
+  const { signals, answers, told, join } = setup()
+  const unkept = { ...ONCE, isKept: false }
+  const { leave } = join('a', unkept)
+  answers[0]?.resolve(7)
+  await settled()
+  expect(told[0]?.at(-1)?.data).toBe(7)
+  leave()
+  expect(knownOf('a').data).toBe(undefined)
+  join('a', unkept).leave()
+  expect(signals.length).toBe(2)
 })

@@ -11,12 +11,13 @@ export interface Known {
   readAt: number | undefined
 }
 
-/** When an answer is read again. */
+/** When an answer is read again, and whether it is kept for a later visit of its screen. */
 export interface Schedule {
   every: number | undefined
   everyWhileLive: number | undefined
   live: LiveSource | undefined
   gapMs: number
+  isKept: boolean
 }
 
 type Listener = (known: Known) => void
@@ -28,13 +29,11 @@ export type Load<T> = (signal: AbortSignal, age: AnswerAge) => Promise<T>
 const kept = new Map<string, Pick<Known, 'data' | 'readAt'>>()
 const MAX_KEPT = 100
 
-function keep(key: string, data: unknown, ageMs: number): number {
-  const readAt = serverNow() - ageMs
+function keep(key: string, answer: Pick<Known, 'data' | 'readAt'>): void {
   kept.delete(key)
-  kept.set(key, { data, readAt })
+  kept.set(key, answer)
   const [oldest] = kept.keys()
   if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest)
-  return readAt
 }
 
 /** Forgets every answer: another caller has signed in. */
@@ -55,14 +54,16 @@ class Reading {
   #known: Known
 
   constructor(key: string, load: Load<unknown>, schedule: Schedule) {
-    const { every, everyWhileLive, live, gapMs } = schedule
+    const { every, everyWhileLive, live, gapMs, isKept } = schedule
     this.schedule = schedule
     this.#known = knownOf(key)
     this.#poll = new Poll(
       async (signal, age) => {
         const data = await load(signal, age)
         if (signal.aborted) return
-        this.#tell({ data, readAt: keep(key, data, age.ms), error: undefined })
+        const answer = { data, readAt: serverNow() - age.ms }
+        if (isKept) keep(key, answer)
+        this.#tell({ ...answer, error: undefined })
       },
       (error) => this.#tell({ ...this.#known, error }),
       () => (live?.isLive ? everyWhileLive : every),
@@ -105,7 +106,8 @@ const isSame = (one: Schedule, other: Schedule): boolean =>
   one.every === other.every &&
   one.everyWhileLive === other.everyWhileLive &&
   one.live === other.live &&
-  one.gapMs === other.gapMs
+  one.gapMs === other.gapMs &&
+  one.isKept === other.isKept
 
 /**
  * Reads an answer until the returned function is called. Parts of a page that name the same key and schedule

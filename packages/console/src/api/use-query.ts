@@ -24,6 +24,8 @@ interface Options {
   everyWhileLive?: number | undefined
   /** Milliseconds between two requests for changes; by default those of `every`. */
   gapMs?: number | undefined
+  /** False: no later visit of the screen shows the answer at once. For answers so many that they would displace others. */
+  isKept?: boolean | undefined
 }
 
 type State = Known & { key: string }
@@ -35,7 +37,7 @@ type State = Known & { key: string }
 export function useQuery<T>(
   key: string | undefined,
   load: Load<T>,
-  { every, everyWhileLive, live, gapMs = every ?? 0 }: Options = {},
+  { every, everyWhileLive, live, gapMs = every ?? 0, isKept = true }: Options = {},
 ): Answer<T> {
   const name = key ?? ''
   const [state, setState] = useState<State>(() => ({ key: name, ...knownOf(name) }))
@@ -45,7 +47,7 @@ export function useQuery<T>(
 
   useEffect(() => {
     if (key === undefined) return
-    const schedule = { every, everyWhileLive, live, gapMs }
+    const schedule = { every, everyWhileLive, live, gapMs, isKept }
     const { now, leave } = joinReading(
       key,
       (signal, age) => loading.current(signal, age),
@@ -54,7 +56,7 @@ export function useQuery<T>(
     )
     again.current = now
     return leave
-  }, [key, every, everyWhileLive, live, gapMs])
+  }, [key, every, everyWhileLive, live, gapMs, isKept])
 
   const refresh = useCallback(() => again.current(), [])
   const { data, error, readAt } = state.key === name ? state : knownOf(name)

@@ -73,12 +73,17 @@ interface PartProps {
   known: string | undefined
 }
 
+/** The parts of one text would displace all other answers. */
+const UNKEPT = { isKept: false }
+
 function Part({ frame, path, part, known }: PartProps) {
   const element = useRef<HTMLDivElement>(null)
   const [isSeen, setSeen] = useState(false)
   const isRead = known === undefined && isSeen
-  const answer = useQuery(isRead ? `part ${part} ${path}` : undefined, (signal) =>
-    readPart(path, part, signal),
+  const answer = useQuery(
+    isRead ? `part ${part} ${path}` : undefined,
+    (signal) => readPart(path, part, signal),
+    UNKEPT,
   )
   useEffect(() => {
     if (isSeen || !element.current) return
