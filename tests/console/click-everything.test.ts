@@ -14,15 +14,9 @@ const fixture = consoleFixture({
 })
 const { obstacle } = fixture
 
-/** Members of an element of the page that the test uses. */
-interface PageElement {
-  isConnected: boolean
-  matches(selector: string): boolean
-}
-
 /** One thing to click, and its kind and name without ids and numbers. */
 interface Clickable {
-  element: PageElement
+  element: unknown
   name: string
 }
 
@@ -54,21 +48,25 @@ async function settle(page: WatchedPage['page']): Promise<void> {
 
 const ACT_MS = 10_000
 
-/** Clicks an element, or chooses the last option; one that was disabled or replaced meanwhile is left out. */
-async function act(element: ElementHandle<PageElement>): Promise<void> {
+/**
+ * Clicks an element, or chooses the last option; one that was disabled meanwhile is left out. Returns false for an
+ * element that was replaced meanwhile.
+ */
+async function act(element: ElementHandle): Promise<boolean> {
   try {
     const options = await element.$$('option')
     if (options.length === 0) await element.click({ timeout: ACT_MS })
     else await element.selectOption({ index: options.length - 1 }, { timeout: ACT_MS })
   } catch (error) {
-    const isThere = element.evaluate((one) => one.isConnected && !one.matches(':disabled'))
-    if (await isThere.catch(() => false)) throw error
+    if (!(await element.isVisible())) return false
+    if (await element.isEnabled()) throw error
   }
+  return true
 }
 
 async function elementOf(listed: JSHandle<Clickable[]>, index: number) {
   const handle = await listed.evaluateHandle((all, at) => all[at]?.element, index)
-  return handle.asElement() as ElementHandle<PageElement>
+  return handle.asElement() as ElementHandle
 }
 
 /** Clicks everything of a screen that has not been clicked on one of its kind; returns what was clicked. */
@@ -84,13 +82,14 @@ async function clickScreen(one: WatchedPage, path: string, done: Set<string>): P
     const next = names.findIndex((name) => name === 'button No' || !done.has(`${kind} ${name}`))
     const name = names[next]
     if (name === undefined) return clicked
-    done.add(`${kind} ${name}`)
-    clicked.push(`${path}: ${name}`)
-    await act(await elementOf(listed, next))
+    if (await act(await elementOf(listed, next))) {
+      done.add(`${kind} ${name}`)
+      clicked.push(`${path}: ${name}`)
+    }
     await listed.dispose()
     await settle(page)
     if (BROKEN.test((await page.locator('main').textContent()) ?? ''))
-      throw new Error(clicked.at(-1))
+      throw new Error(`${path}: ${name}`)
     if (page.url() !== address) await open(one, path)
   }
 }

@@ -105,8 +105,7 @@ async function fillAll({ page }: WatchedPage): Promise<number> {
   let filled = 0
   for (const field of await page.locator(FIELDS).elementHandles()) {
     // What was typed into another field may have disabled or removed it.
-    if (!(await field.evaluate((one) => one.checkVisibility() && !one.matches(':disabled'))))
-      continue
+    if (!(await field.isVisible()) || !(await field.isEnabled())) continue
     await field.fill(HOSTILE)
     filled++
   }
