@@ -113,6 +113,46 @@ async def test_cancel_of_an_earlier_claim_does_not_end_a_later_one(
     assert stored.state == "CANCELLING"
 
 
+async def test_cancel_of_a_later_claim_than_the_run_is_confirmed_and_stops_the_run(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a", "b"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    # The frame of the later claim was lost.
+    stored.generation += 1
+    server.cancel(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "CANCELLED"
+    (tmp_path / "a").touch()
+    server.ping()
+    await until(lambda: server.pongs)
+    assert server.stale_writes == 0
+
+
+async def test_cancel_during_the_claim_of_an_execution_that_runs_ends_the_later_run(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    claims = 0
+
+    async def cancel_first(request: web.Request) -> None:
+        nonlocal claims
+        if "/claim/" in request.path:
+            claims += 1
+            if claims == 2:
+                server.send_cancel(stored)
+                await asyncio.sleep(0.1)
+
+    server.faults.append(cancel_first)
+    await workers.start()
+    stored = server.start(source, "gates", ["a", "never"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.requeue(stored)
+    server.dispatch(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "CANCELLED"
+
+
 async def test_cancel_of_an_execution_of_another_worker_is_ignored(
     server: FakeServer, workers: Workers, source: str
 ) -> None:

@@ -102,6 +102,12 @@ class Execution:
             return self._settled_as
         return "crashed" if self._run.is_crashed else "released"
 
+    def is_claimed_before(self, generation: str | None) -> bool:
+        """True if this run belongs to an earlier claim than the one with `generation`."""
+        if generation is None or self.generation is None:
+            return False
+        return int(self.generation) < int(generation)
+
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
         if self._span is not None and self._span.trace is not None:

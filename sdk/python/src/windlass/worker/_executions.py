@@ -91,21 +91,28 @@ class Executions:
         """Cancels an execution that is claimed here or is being claimed.
 
         One that is neither is confirmed as cancelled, unless this worker gives it back: another run
-        may have to compensate what it did.
+        may have to compensate what it did. A run of an earlier claim is not the cancelled one: it
+        is stopped.
         """
         context = cancellation.context
-        if running := self._running.get(context.execution_id):
+        execution_id = context.execution_id
+        generation = (
+            sys.maxsize if cancellation.generation is None else int(cancellation.generation)
+        )
+        running = self._running.get(execution_id)
+        if running is not None and running.is_claimed_before(cancellation.generation):
+            # The cancelled claim is a later one: the server accepts nothing more of this run.
+            running.supersede()
+            running = None
+        if running is not None:
             running.cancel()
-        elif context.execution_id in self._claiming:
-            self._claiming[context.execution_id] = True
+        elif execution_id in self._claiming:
+            self._claiming[execution_id] = True
         elif context.current_worker == self._settings.name:
-            generation = (
-                sys.maxsize if cancellation.generation is None else int(cancellation.generation)
-            )
-            if self._given_back.get(context.execution_id, -1) == generation:
+            if self._given_back.get(execution_id, -1) == generation:
                 return
             # Its dispatch may follow.
-            _remember(self._generations, context.execution_id, generation)
+            _remember(self._generations, execution_id, generation)
             self._spawn(self._confirm_cancelled(cancellation))
 
     async def drain(self, timeout_s: float) -> None:
