@@ -109,6 +109,17 @@ async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
         return result
 
 
+async def until_idle(server: FakeServer) -> None:
+    """Waits until the worker reports no execution; it learns of an end after the server has it."""
+    async with asyncio.timeout(HANG_S):
+        running = 1
+        while running:
+            pongs = len(server.pongs)
+            server.ping()
+            await until(lambda pongs=pongs: len(server.pongs) > pongs)
+            running = server.pongs[-1]["metrics"]["flux.running_executions"]
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Shows how much the crash tests of the examples have tried."""
     if cuts := total_cuts():

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from conftest import HANG_S, Workers, until
+from conftest import HANG_S, Workers, until, until_idle
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 from windlass.worker import (
@@ -115,9 +115,7 @@ async def test_checkpoint_of_an_unknown_execution_is_not_repeated(
     await workers.start()
     server.start(source, "gates", ["never"])
     await until(lambda: sum("/checkpoint/" in path for _, path in server.requests) == 1)
-    server.ping()
-    await until(lambda: server.pongs)
-    assert server.pongs[-1]["metrics"]["flux.running_executions"] == 0
+    await until_idle(server)
     assert sum("/checkpoint/" in path for _, path in server.requests) == 1
 
 
