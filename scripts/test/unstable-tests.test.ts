@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { repeatableFailures, unstableTests } from '../testing/unstable-tests.ts'
+import { failedCases, repeatableFailures, unstableTests } from '../testing/unstable-tests.ts'
 
 const file = (name: string, tests: Record<string, string>, status = 'failed') => ({
   name,
@@ -35,5 +35,21 @@ describe('tests that are repeated', () => {
     const first = ['x', 'y', 'z'].map((title) => ({ file: 'a', title }))
     const second = report(file('a', { x: 'passed', y: 'failed' }))
     expect(unstableTests(first, second)).toEqual([{ file: 'a', title: 'x' }])
+  })
+
+  it('a report of pytest: tests with a failure or an error, by class and name', () => {
+    const suite = [
+      '<testcase classname="tests.a" name="passes[x]" time="0.1" />',
+      '<testcase classname="tests.a" name="is_skipped" time="0"><skipped message="m">text</skipped></testcase>',
+      '<testcase classname="tests.b" name="fails[x]" time="0.1"><failure message="m">text</failure></testcase>',
+      '<testcase classname="" name="tests.c" time="0"><error message="m">&lt;testcase</error></testcase>',
+      '<testcase classname="tests.d" name="prints" time="0"><system-out>failure</system-out></testcase>',
+    ]
+    const text = `<testsuites><testsuite name="pytest">${suite.join('')}</testsuite></testsuites>`
+    expect(failedCases(text)).toEqual(['tests.b > fails[x]', ' > tests.c'])
+  })
+
+  it('no report of pytest: no failed test', () => {
+    expect(failedCases('')).toEqual([])
   })
 })

@@ -1,10 +1,10 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { closeSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { stopSignal } from '../process/signals.ts'
 import { type Counts, junitCounts, vitestCounts } from './counts.ts'
-import { repeatableFailures, unstableTests } from './unstable-tests.ts'
+import { failedCases, MAX_REPEATED, repeatableFailures, unstableTests } from './unstable-tests.ts'
 
 interface TestTools {
   /** Folder for reports. */
@@ -26,7 +26,8 @@ export async function runVitestRepeated(args: string[], tools: TestTools): Promi
   if (failed.length === 0 || stopSignal.aborted) return counts
   const files = [...new Set(failed.map(({ file }) => file))]
   process.stdout.write(`\n${failed.length} failed: their files run once more, one at a time\n`)
-  const again = await runVitest([...args, '--no-file-parallelism', ...files], tools)
+  const options = args.filter((arg) => !existsSync(path.resolve(PROJECT, arg)))
+  const again = await runVitest([...options, '--no-file-parallelism', ...files], tools)
   const unstable = unstableTests(failed, textOf(reportOf(tools)))
   for (const { file, title } of unstable)
     process.stdout.write(`UNSTABLE: ${path.relative(PROJECT, file)} > ${title}\n`)
@@ -47,6 +48,27 @@ export async function runVitest(args: string[], tools: TestTools): Promise<Count
   const code = await show(node, command, options)
   return vitestCounts(textOf(report), code)
 }
+
+/** Runs pytest like `runPytest`. If a few tests fail, they run once more when the `other` run has ended. */
+export async function runPytestRepeated(
+  args: string[],
+  tools: TestTools,
+  other?: Promise<unknown>,
+): Promise<Counts> {
+  const cached = [...args, '-o', `cache_dir=${tools.folder}/pytest-cache`]
+  const counts = await runPytest(cached, tools, other)
+  const first = failedCases(pytestReportOf(tools))
+  if (first.length === 0 || first.length > MAX_REPEATED || stopSignal.aborted) return counts
+  process.stdout.write(`\n${first.length} failed: they run once more\n`)
+  const again = await runPytest([...cached, '--last-failed'], tools)
+  const failed = new Set(failedCases(pytestReportOf(tools)))
+  const unstable = again.passed > 0 ? first.filter((name) => !failed.has(name)) : []
+  for (const name of unstable) process.stdout.write(`UNSTABLE: sdk/python > ${name}\n`)
+  const { passed, skipped } = counts
+  return { passed: passed + unstable.length, failed: again.failed, skipped }
+}
+
+const pytestReportOf = ({ folder }: TestTools) => textOf(path.join(folder, 'pytest.xml')) ?? ''
 
 /** Runs pytest of the SDK and counts its tests. With an `other` run, its output follows when both have ended. */
 export async function runPytest(

@@ -16,7 +16,7 @@ interface Report {
 }
 
 /** More failures than this are a defect, not an unstable test. */
-const MAX_REPEATED = 5
+export const MAX_REPEATED = 5
 
 /**
  * Returns the failed tests of a run whose failures may depend on the load of the machine: a few tests
@@ -46,6 +46,17 @@ export function unstableTests(first: FailedTest[], report: string | undefined): 
     ),
   )
   return first.filter(({ file, title }) => passed.has(`${file} ${title}`))
+}
+
+/** Returns the tests that a JUnit report of pytest counts as failed, by class and name. */
+export function failedCases(report: string): string[] {
+  const cases = report.matchAll(/<testcase ([^>]*[^/])>(.*?)<\/testcase>/gs)
+  return [...cases]
+    .filter(([, , content = '']) => /<(?:failure|error)\b/.test(content))
+    .map(([, attributes = '']) => {
+      const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1]
+      return `${attribute('classname')} > ${attribute('name')}`
+    })
 }
 
 function parse(report: string | undefined): Report {
