@@ -1,7 +1,10 @@
 import axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { openAddress } from '../security/chromium.ts'
+
+/** Limit for one act on a page, as for a condition that is polled: 30 s, the default, were too few at a load of 13. */
+const HANG_MS = 60_000
 
 interface AxeResult {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
@@ -44,6 +47,7 @@ export class WatchedPage {
     options: BrowserContextOptions = {},
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ baseURL, ...options })
+    context.setDefaultTimeout(HANG_MS)
     const problems: string[] = []
     const origins = new Set([new URL(options.baseURL ?? baseURL).origin])
     // Further tabs of the context are watched too.
@@ -61,18 +65,22 @@ export class WatchedPage {
     await this.goto('')
     await this.page.getByLabel('API key').fill(key)
     await this.page.getByRole('button', { name: 'Sign in' }).click()
-    await this.page.getByRole('heading', { name: 'Home' }).waitFor()
+    await this.#waitFor(this.page.getByRole('heading', { name: 'Home' }))
   }
 
   /** Opens an address of the console and waits until nothing of it is being read any more. */
   visit = async (path: string, heading: string | RegExp): Promise<void> => {
     await this.goto(path)
-    const shown = this.page.getByRole('heading', { level: 1, name: heading })
-    await shown.waitFor().catch(async (error: Error) => {
+    await this.#waitFor(this.page.getByRole('heading', { level: 1, name: heading }))
+    await expect.poll(() => this.page.getByLabel('Loading').count()).toBe(0)
+  }
+
+  /** Waits until an element is shown; the error says what the page shows instead. */
+  async #waitFor(element: Locator): Promise<void> {
+    await element.waitFor().catch(async (error: Error) => {
       const text = await this.page.locator('body').textContent()
       throw new Error(`${error.message}\n${this.page.url()} shows instead:\n${text}`)
     })
-    await expect.poll(() => this.page.getByLabel('Loading').count()).toBe(0)
   }
 
   /** Opens an address of the console. */
