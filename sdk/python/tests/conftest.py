@@ -112,12 +112,16 @@ async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
 async def until_idle(server: FakeServer) -> None:
     """Waits until the worker reports no execution; it learns of an end after the server has it."""
     async with asyncio.timeout(HANG_S):
-        running = 1
-        while running:
-            pongs = len(server.pongs)
-            server.ping()
-            await until(lambda pongs=pongs: len(server.pongs) > pongs)
-            running = server.pongs[-1]["metrics"]["flux.running_executions"]
+        while await _count_running(server):
+            pass
+
+
+async def _count_running(server: FakeServer) -> int:
+    pongs = len(server.pongs)
+    server.ping()
+    await until(lambda: len(server.pongs) > pongs)
+    running: int = server.pongs[-1]["metrics"]["flux.running_executions"]
+    return running
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
