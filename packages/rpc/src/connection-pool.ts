@@ -59,17 +59,15 @@ const BATCHED: ReadonlySet<string> = new Set([
   '/windlass.executions.v1.Executions/AwaitWork',
   '/windlass.executions.v1.Executions/Lease',
 ])
-/** Calls of this process to one replica from which on the next replica gets some too. */
-const ENOUGH_CALLS = 16
 
 export const isBatched = (path: string): boolean => BATCHED.has(path)
 
 /**
  * Multiplexed streams to the replicas of a service, opened at the first call and used in turn.
  *
- * Batched calls go to the replica that has run for the longest time, while it has fewer than ENOUGH_CALLS of this
- * process, then to the next: all clients choose the same one without knowing each other, and one that has just
- * started gets load last. Every second long poll goes in turn, for the work that reaches another replica.
+ * Batched calls go to the replica that has run for the longest time, while it has fewer calls of this process than
+ * its `limit` (call-limit.ts), then to the next: all clients choose the same one without knowing each other, and one that
+ * has just started gets load last. Every second long poll goes in turn, for the work that reaches another replica.
  */
 export class MultiplexedPool {
   readonly #service: string
@@ -143,11 +141,7 @@ function oldestWithRoom(
 ): MultiplexedConnection | undefined {
   let oldest: MultiplexedConnection | undefined
   for (const one of connections)
-    if (
-      one.isResponsive &&
-      one.calls < ENOUGH_CALLS &&
-      (!oldest || one.startedMs < oldest.startedMs)
-    )
+    if (one.isResponsive && one.calls < one.limit && (!oldest || one.startedMs < oldest.startedMs))
       oldest = one
   return oldest
 }

@@ -17,6 +17,7 @@
  *        |-- {id 1, abandoned} -------------------->|  cancels; no response follows
  *        |<- {id 3, response, receipt} -------------|  the response hands something over
  *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s
+ *        |<----------- load ------------------------|  twice a second while the server is busy
  *        |<----------- LEAVING ---------------------|  the server begins to stop: no further call
  *        |<- the responses still due ---------------|
  *        |-- their receipts ----------------------->|
@@ -68,10 +69,12 @@ import {
   Notice,
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import { countDependencyFailure } from '@windlass/runtime/dependency-failures'
+import { CallLimit } from './call-limit.ts'
 import { ReplicaProbe } from './replica-probe.ts'
 
 /** Answered with UNIMPLEMENTED by every release. */
 const PROBE_PATH = '/windlass.rpc.v1.Calls/Probe'
+const PERCENT = 100
 const EMPTY = Buffer.alloc(0)
 const EMPTY_REQUEST: CallRequest = {
   id: 0,
@@ -127,6 +130,7 @@ export class MultiplexedStream {
     send: () => this.#send({ ...EMPTY_REQUEST, id: ++this.#lastId, path: PROBE_PATH }),
     onUnresponsive: () => this.#moveCalls(),
   })
+  readonly #limit = new CallLimit()
   #lastId = 0
   /** Number of pending calls that can be asked for an early answer. */
   #longPolls = 0
@@ -151,6 +155,11 @@ export class MultiplexedStream {
   /** Number of calls without an answer, besides long polls. */
   get calls(): number {
     return this.#pending.size - this.#longPolls + this.#unary.size
+  }
+
+  /** Number of batched calls that the replica gets before others do. */
+  get limit(): number {
+    return this.#limit.calls
   }
 
   get isResponsive(): boolean {
@@ -233,6 +242,7 @@ export class MultiplexedStream {
     // Without a receipt the server takes back what a response hands over to a call that has given up.
     if (receipt && this.#pending.has(id)) this.#send({ ...EMPTY_REQUEST, id, received: true })
     if (body?.$case === 'notice') this.#onNotice(body.value)
+    else if (body?.$case === 'load') this.#limit.adapt(body.value / PERCENT)
     else if (body?.$case === 'response') this.#pending.get(id)?.resolve(body.value)
     else if (body) this.#pending.get(id)?.reject(body.value)
     this.#closeWhenIdle()

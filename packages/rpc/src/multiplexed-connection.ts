@@ -51,6 +51,11 @@ export class MultiplexedConnection {
     return this.stream?.calls ?? 0
   }
 
+  /** Number of batched calls that it gets before other replicas. */
+  get limit(): number {
+    return this.stream?.limit ?? 0
+  }
+
   /** Channel to the same replica, for unary calls. */
   get channel(): Client {
     return this.#channel

@@ -32,6 +32,8 @@ export interface MultiplexedServerDeps {
   failureOf(path: string, error: unknown, traceparent: string | undefined): Failure
   /** True if what is read now may have waited, because this process was suspended. */
   mayBeLate(): boolean
+  /** Runs with each call. */
+  onCall(): void
   /** Runs when the stream has ended or broken; may run more than once. */
   onEnd(): void
 }
@@ -68,6 +70,11 @@ export class MultiplexedServerStream {
     this.#send({ id: 0, body: { $case: 'notice', value: Notice.NOTICE_LEAVING }, receipt: false })
   }
 
+  /** Reports how busy this process is. */
+  sendLoad(percent: number): void {
+    this.#send({ id: 0, body: { $case: 'load', value: percent }, receipt: false })
+  }
+
   #onRequest(ask: CallRequest): void {
     if (ask.received) this.#unconfirmed.delete(ask.id)
     else if (ask.abandoned) this.#abandon(ask.id)
@@ -82,6 +89,7 @@ export class MultiplexedServerStream {
 
   async #answer(ask: CallRequest): Promise<void> {
     const { id } = ask
+    this.#deps.onCall()
     const call = new MultiplexedCall(this.#deps, ask)
     this.#running.set(id, call)
     if (this.#deps.mayBeLate()) await pause(CATCH_UP_MS)

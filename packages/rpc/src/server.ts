@@ -31,6 +31,7 @@ import {
 } from './call.ts'
 import { failureOf } from './failure-of.ts'
 import { checkHealth, HealthService } from './health.ts'
+import { LoadReporter } from './load-reporter.ts'
 import { LocalRpcServer } from './local-server.ts'
 import { MultiplexedServerStream, type RpcHandler } from './multiplexed-server.ts'
 import type { RpcAccess } from './policy.ts'
@@ -60,12 +61,17 @@ export class RpcServer {
   readonly #streams = new Set<MultiplexedServerStream>()
   readonly #local: LocalRpcServer
   readonly #stalls = new StallWatch(STALL_CHECK_MS)
+  readonly #load: LoadReporter
   #isHealthy = false
   #checking: NodeJS.Timeout | undefined
 
-  constructor(log: Logger, identity: ServiceIdentity) {
+  /** `measureLoad`: utilization since its last call, 0 to 1. */
+  constructor(log: Logger, identity: ServiceIdentity, measureLoad?: () => number) {
     this.#log = log
     this.#identity = identity
+    this.#load = new LoadReporter((percent) => {
+      for (const stream of this.#streams) stream.sendLoad(percent)
+    }, measureLoad)
     this.#authorizer = new RpcAuthorizer(identity, log)
     this.#local = new LocalRpcServer({
       rpcs: this.#rpcs,
@@ -122,6 +128,7 @@ export class RpcServer {
   async stop(): Promise<void> {
     clearInterval(this.#checking)
     this.#stalls.stop()
+    this.#load.stop()
     this.#isHealthy = false
     this.#identity.colocation?.servers.delete(this.#identity.service)
     for (const stream of this.#streams) stream.announceShutdown()
@@ -157,6 +164,7 @@ export class RpcServer {
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
+      onCall: () => this.#load.onCall(),
       mayBeLate: () => this.#stalls.mayBeLate,
       givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),

@@ -11,14 +11,15 @@ const SILENT = pino({ level: 'silent' })
 const HOST = '127.0.0.1'
 /** More than one replica gets from a process before the next one does. */
 const MANY = 40
+const HANG_MS = 30_000
 
 /** A replica of executions that started at a time; counts its calls, and answers them when `held` resolves. */
 async function startReplica(startedMs: number) {
   const peers = new PeerVersions(SILENT, undefined, startedMs)
   onTestFinished(() => peers.close())
   const identity = { ...createServiceIdentity(TEST_RPC_SECRET, 'executions'), peers }
-  const server = new RpcServer(SILENT, identity)
-  const replica = { calls: 0, polls: 0, reads: 0, held: Promise.resolve() }
+  const replica = { calls: 0, polls: 0, reads: 0, held: Promise.resolve(), load: 0 }
+  const server = new RpcServer(SILENT, identity, () => replica.load)
   const methods = Object.keys(ExecutionsService).map((name) => [name, async () => ({})])
   const handlers = {
     ...Object.fromEntries(methods),
@@ -61,8 +62,23 @@ async function startThree() {
     for (const one of replicas) Object.assign(one, { calls: 0, polls: 0, reads: 0 })
   }
   forget()
+  /** Sends MANY commands at the same time, and answers how many of them each replica got. */
+  const submitMany = async () => {
+    forget()
+    let answer = () => {}
+    const held = new Promise<void>((resolve) => {
+      answer = resolve
+    })
+    for (const one of replicas) one.held = held
+    const answers = Array.from({ length: MANY }, submit)
+    await expect.poll(() => counts('calls').reduce((sum, each) => sum + each)).toBe(MANY)
+    const got = counts('calls')
+    answer()
+    await Promise.all(answers)
+    return got
+  }
   const counts = (of: 'calls' | 'polls' | 'reads') => replicas.map((one) => one[of])
-  return { replicas, submit, read, poll, counts, forget }
+  return { replicas, submit, submitMany, read, poll, counts, forget }
 }
 
 test('commands one after another: all reach the replica that has run for the longest time', async () => {
@@ -72,17 +88,18 @@ test('commands one after another: all reach the replica that has run for the lon
 })
 
 test('more commands at a time than one replica gets: the next one gets the rest', async () => {
-  const { replicas, submit, counts } = await startThree()
-  let answer = () => {}
-  const held = new Promise<void>((resolve) => {
-    answer = resolve
-  })
-  for (const one of replicas) one.held = held
-  const answers = Array.from({ length: MANY }, submit)
-  await expect.poll(() => counts('calls').reduce((sum, each) => sum + each)).toBe(MANY)
-  expect(counts('calls')).toEqual([16, 16, 8])
-  answer()
-  await Promise.all(answers)
+  const { submitMany } = await startThree()
+  expect(await submitMany()).toEqual([16, 16, 8])
+})
+
+test('the oldest replica is saturated: it gets fewer commands at a time, and 16 again when it is not', async () => {
+  const { replicas, submitMany } = await startThree()
+  const [, oldest] = replicas
+  if (oldest) oldest.load = 1
+  // One before the others have enough, and its third of what exceeds that.
+  await expect.poll(async () => (await submitMany())[1], { timeout: HANG_MS }).toBeLessThan(5)
+  if (oldest) oldest.load = 0.1
+  await expect.poll(submitMany, { timeout: HANG_MS }).toEqual([16, 16, 8])
 })
 
 test('reads: go to all replicas in turn', async () => {

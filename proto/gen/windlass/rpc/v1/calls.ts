@@ -75,7 +75,7 @@ export interface CallRequest {
 }
 
 export interface CallResponse {
-  /** Id of the call; 0 for a notice. */
+  /** Id of the call; 0 for a notice or a load. */
   id: number;
   body:
     | //
@@ -83,6 +83,12 @@ export interface CallResponse {
     { $case: "response"; value: Buffer }
     | { $case: "failure"; value: Failure }
     | { $case: "notice"; value: Notice }
+    | //
+    /**
+     * Part of its processor time that the server used in the last half second, in percent. Sent with
+     * id 0 while it is loaded.
+     */
+    { $case: "load"; value: number }
     | undefined;
   /**
    * Asks the client to answer `received`. Sent only to clients that announced it when they opened
@@ -274,6 +280,9 @@ export const CallResponse: MessageFns<CallResponse> = {
       case "notice":
         writer.uint32(32).int32(noticeToNumber(message.body.value));
         break;
+      case "load":
+        writer.uint32(48).uint32(message.body.value);
+        break;
     }
     if (message.receipt !== false) {
       writer.uint32(40).bool(message.receipt);
@@ -324,6 +333,14 @@ export const CallResponse: MessageFns<CallResponse> = {
             }
 
             message.body = { $case: "notice", value: noticeFromJSON(reader.int32()) };
+            continue;
+          }
+          case 6: {
+            if (tag !== 48) {
+              break;
+            }
+
+            message.body = { $case: "load", value: reader.uint32() };
             continue;
           }
           case 5: {
