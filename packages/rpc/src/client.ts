@@ -10,6 +10,7 @@ import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { unavailable } from '@windlass/runtime/faults'
 import { retry } from '@windlass/runtime/retry'
 import { inSpanOf, traceparentOf } from '@windlass/runtime/tracing/tracing'
+import { isBatched } from './batched.ts'
 import {
   CALLER_HEADER,
   type CallOptions,
@@ -19,7 +20,7 @@ import {
   SERVICE_TOKEN_HEADER,
   TRACEPARENT_HEADER,
 } from './call.ts'
-import { isBatched, MultiplexedPool, UnaryChannels } from './connection-pool.ts'
+import { MultiplexedPool, UnaryChannels } from './connection-pool.ts'
 import { callLocally } from './local-client.ts'
 import {
   type MultiplexedStream,

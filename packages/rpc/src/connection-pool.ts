@@ -51,18 +51,6 @@ function channelTo(target: string, { tls }: ServiceIdentity): Client {
 }
 
 /**
- * Rpcs whose replicas write what arrives together in one commit. Three small batches cost more than one large one: at 64
- * in flight, calls in turn to three replicas make 2.4 times the commits (docs/scaling.md).
- */
-const BATCHED: ReadonlySet<string> = new Set([
-  '/windlass.executions.v1.Executions/Submit',
-  '/windlass.executions.v1.Executions/AwaitWork',
-  '/windlass.executions.v1.Executions/Lease',
-])
-
-export const isBatched = (path: string): boolean => BATCHED.has(path)
-
-/**
  * Multiplexed streams to the replicas of a service, opened at the first call and used in turn.
  *
  * Batched calls go to the replica that has run for the longest time, while it has fewer calls of this process than

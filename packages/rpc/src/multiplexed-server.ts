@@ -32,8 +32,8 @@ export interface MultiplexedServerDeps {
   failureOf(path: string, error: unknown, traceparent: string | undefined): Failure
   /** True if what is read now may have waited, because this process was suspended. */
   mayBeLate(): boolean
-  /** Runs with each call. */
-  onCall(): void
+  /** Runs with each call, by the path of its rpc. */
+  onCall(path: string): void
   /** Runs when the stream has ended or broken; may run more than once. */
   onEnd(): void
 }
@@ -89,7 +89,7 @@ export class MultiplexedServerStream {
 
   async #answer(ask: CallRequest): Promise<void> {
     const { id } = ask
-    this.#deps.onCall()
+    this.#deps.onCall(ask.path)
     const call = new MultiplexedCall(this.#deps, ask)
     this.#running.set(id, call)
     if (this.#deps.mayBeLate()) await pause(CATCH_UP_MS)

@@ -21,6 +21,7 @@ import { StallWatch } from '@windlass/runtime/process/stall-watch'
 import { waitAtMost } from '@windlass/runtime/timeout'
 import type { Logger } from 'pino'
 import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
+import { isBatched } from './batched.ts'
 import {
   FAULT_TRAILER,
   type Handlers,
@@ -164,7 +165,9 @@ export class RpcServer {
     const calls = new MultiplexedServerStream(stream, {
       rpcs: this.#rpcs,
       service,
-      onCall: () => this.#load.onCall(),
+      onCall: (path) => {
+        if (isBatched(path)) this.#load.onCall()
+      },
       mayBeLate: () => this.#stalls.mayBeLate,
       givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,
       authorize: (path, callerToken) => this.#authorizer.authorize(path, service, callerToken),

@@ -18,8 +18,11 @@ async function startReplica(startedMs: number) {
   const peers = new PeerVersions(SILENT, undefined, startedMs)
   onTestFinished(() => peers.close())
   const identity = { ...createServiceIdentity(TEST_RPC_SECRET, 'executions'), peers }
-  const replica = { calls: 0, polls: 0, reads: 0, held: Promise.resolve(), load: 0 }
-  const server = new RpcServer(SILENT, identity, () => replica.load)
+  const replica = { calls: 0, polls: 0, reads: 0, held: Promise.resolve(), load: 0, measured: 0 }
+  const server = new RpcServer(SILENT, identity, () => {
+    replica.measured++
+    return replica.load
+  })
   const methods = Object.keys(ExecutionsService).map((name) => [name, async () => ({})])
   const handlers = {
     ...Object.fromEntries(methods),
@@ -77,7 +80,7 @@ async function startThree() {
     await Promise.all(answers)
     return got
   }
-  const counts = (of: 'calls' | 'polls' | 'reads') => replicas.map((one) => one[of])
+  const counts = (of: 'calls' | 'polls' | 'reads' | 'measured') => replicas.map((one) => one[of])
   return { replicas, submit, submitMany, read, poll, counts, forget }
 }
 
@@ -102,10 +105,12 @@ test('the oldest replica is saturated: it gets fewer commands at a time, and 16 
   await expect.poll(submitMany, { timeout: HANG_MS }).toEqual([16, 16, 8])
 })
 
-test('reads: go to all replicas in turn', async () => {
+test('reads: go to all replicas in turn, and no load is measured', async () => {
   const { read, counts } = await startThree()
   for (let i = 0; i < 9; i++) await read()
   expect(counts('reads')).toEqual([3, 3, 3])
+  // An idle process, which is asked for its health and its lists, is not woken to report its load.
+  expect(counts('measured')).toEqual([0, 0, 0])
 })
 
 test('long polls for work: every second one goes in turn', async () => {
