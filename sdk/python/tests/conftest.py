@@ -111,17 +111,25 @@ async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
 
 async def until_idle(server: FakeServer) -> None:
     """Waits until the worker reports no execution; it learns of an end after the server has it."""
-    async with asyncio.timeout(HANG_S):
-        while await _count_running(server):
-            pass
+    seen = len(server.pongs)
+
+    def is_idle() -> bool:
+        # Again each time: a ping that comes before the answer to a pong is dropped.
+        server.ping()
+        return any(pong["metrics"]["flux.running_executions"] == 0 for pong in server.pongs[seen:])
+
+    await until(is_idle)
 
 
-async def _count_running(server: FakeServer) -> int:
+async def until_frames_are_read(server: FakeServer) -> None:
+    """Waits until the worker has read the frames that were sent: it reads them in order."""
     pongs = len(server.pongs)
-    server.ping()
-    await until(lambda: len(server.pongs) > pongs)
-    running: int = server.pongs[-1]["metrics"]["flux.running_executions"]
-    return running
+
+    def is_answered() -> bool:
+        server.ping()
+        return len(server.pongs) > pongs
+
+    await until(is_answered)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

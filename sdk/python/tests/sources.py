@@ -56,6 +56,14 @@ async def tidy(ctx: ExecutionContext):
         raise
 
 @workflow
+async def tidy_at_gate(ctx: ExecutionContext):
+    try:
+        await gate("never")
+    except asyncio.CancelledError:
+        await gate("tidied")
+        raise
+
+@workflow
 async def completes_anyway(ctx: ExecutionContext):
     try:
         await gate("never")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
-from conftest import Workers, until, until_idle
+from conftest import Workers, until, until_frames_are_read, until_idle
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 
@@ -116,7 +117,7 @@ async def test_cancel_of_an_earlier_claim_does_not_end_a_later_one(
 
 
 async def test_cancel_of_a_later_claim_than_the_run_is_confirmed_and_stops_the_run(
-    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+    server: FakeServer, workers: Workers, source: str
 ) -> None:
     await workers.start()
     stored = server.start(source, "gates", ["a", "b"])
@@ -126,26 +127,30 @@ async def test_cancel_of_a_later_claim_than_the_run_is_confirmed_and_stops_the_r
     server.cancel(stored)
     await until(lambda: stored.state in TERMINAL)
     assert stored.state == "CANCELLED"
-    (tmp_path / "a").touch()
-    server.ping()
-    await until(lambda: server.pongs)
+    # A run that was not stopped would wait for "a".
+    await until_idle(server)
     assert server.stale_writes == 0
 
 
-async def test_cancel_during_the_claim_of_an_execution_that_runs_ends_the_later_run(
-    server: FakeServer, workers: Workers, source: str, tmp_path: Path
-) -> None:
+def during_claim(server: FakeServer, number: int, send: Callable[[], None]) -> None:
+    """Lets the worker read the frames that `send` sends before the answer to its n-th claim."""
     claims = 0
 
-    async def cancel_first(request: web.Request) -> None:
+    async def fault(request: web.Request) -> None:
         nonlocal claims
         if "/claim/" in request.path:
             claims += 1
-            if claims == 2:
-                server.send_cancel(stored)
-                await asyncio.sleep(0.1)
+            if claims == number:
+                send()
+                await until_frames_are_read(server)
 
-    server.faults.append(cancel_first)
+    server.faults.append(fault)
+
+
+async def test_cancel_during_the_claim_of_an_execution_that_runs_ends_the_later_run(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    during_claim(server, 2, lambda: server.send_cancel(stored))
     await workers.start()
     stored = server.start(source, "gates", ["a", "never"])
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
@@ -153,6 +158,64 @@ async def test_cancel_during_the_claim_of_an_execution_that_runs_ends_the_later_
     server.dispatch(stored)
     await until(lambda: stored.state in TERMINAL)
     assert stored.state == "CANCELLED"
+
+
+async def test_cancel_of_an_earlier_claim_during_a_claim_is_ignored(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    during_claim(server, 1, lambda: server.send_cancel(stored, stored.generation - 1))
+    await workers.start()
+    stored = server.start(source, "gates", ["a"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    (tmp_path / "a").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "COMPLETED"
+
+
+async def test_cancel_of_an_earlier_claim_during_a_run_is_ignored(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "gates", ["a"])
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.send_cancel(stored, stored.generation - 1)
+    await until_frames_are_read(server)
+    (tmp_path / "a").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.state == "COMPLETED"
+
+
+async def test_cancel_during_the_claim_of_a_cancelled_execution_leaves_it_its_clean_up(
+    server: FakeServer, workers: Workers, source: str
+) -> None:
+    await workers.start()
+    stored = server.start(source, "tidy")
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    await workers.kill("w1")
+    stored.state = "CANCELLING"
+    stored.append("WORKFLOW_CANCELLING")
+    during_claim(server, 1, lambda: server.send_cancel(stored))
+    await workers.start("w2")
+    stored.worker = "w2"
+    stored.generation += 1
+    server.resend_frame(stored)
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.types()[-3:] == ["TASK_STARTED", "TASK_COMPLETED", "WORKFLOW_CANCELLED"]
+
+
+async def test_cancel_that_is_repeated_does_not_interrupt_the_clean_up(
+    server: FakeServer, workers: Workers, source: str, tmp_path: Path
+) -> None:
+    await workers.start()
+    stored = server.start(source, "tidy_at_gate")
+    await until(lambda: stored.types()[-1] == "TASK_STARTED")
+    server.cancel(stored)
+    await until(lambda: stored.types().count("TASK_STARTED") == 2)
+    server.send_cancel(stored)
+    await until_frames_are_read(server)
+    (tmp_path / "tidied").touch()
+    await until(lambda: stored.state in TERMINAL)
+    assert stored.types()[-2:] == ["TASK_COMPLETED", "WORKFLOW_CANCELLED"]
 
 
 async def test_cancel_of_an_execution_of_another_worker_is_ignored(

@@ -212,7 +212,8 @@ class ChildRun:
         if assignment["captures_lines"]:
             self._run.capture = Capture(lambda line: send(FrameKind.LINE, number, line.encode()))
         self._park_after_s: float | None = assignment["park_after_s"]
-        if assignment["is_cancelled"]:
+        # One that continues a cancelled run makes its calls first.
+        if assignment["is_cancelled"] and not self._run.is_cancel_due:
             self._run.request_cancel()
 
     def begin(self, modules: Modules, end: Callable[[], None]) -> None:

@@ -102,12 +102,6 @@ class Execution:
             return self._settled_as
         return "crashed" if self._run.is_crashed else "released"
 
-    def is_claimed_before(self, generation: str | None) -> bool:
-        """True if this run belongs to an earlier claim than the one with `generation`."""
-        if generation is None or self.generation is None:
-            return False
-        return int(self.generation) < int(generation)
-
     async def run(self) -> None:
         """Runs the execution until it is settled, released or no longer claimed here."""
         if self._span is not None and self._span.trace is not None:
@@ -190,11 +184,17 @@ class Execution:
             await self._lines.flush()
 
     async def _post_checkpoint(self, body: bytes, deadline_s: float | None) -> DeliveryResult:
+        is_stored = False
+
         async def post() -> None:
+            nonlocal is_stored
             if not self._is_lost:
                 await self._checkpoint(body)
+                is_stored = True
 
-        return await deliver(post, f"checkpoint of {self.execution_id}", deadline_s)
+        result = await deliver(post, f"checkpoint of {self.execution_id}", deadline_s)
+        is_dropped = result is DeliveryResult.DELIVERED and not is_stored
+        return DeliveryResult.NOT_OWNED if is_dropped else result
 
     async def _checkpoint(self, body: bytes) -> None:
         try:

@@ -49,8 +49,9 @@ class Executions:
         self._api = worker_context.api
         self._settings = worker_context.settings
         self._running: dict[str, Execution] = {}
-        # Executions being claimed; True if cancellation was requested in the meantime.
-        self._claiming: dict[str, bool] = {}
+        # Executions being claimed; if one was cancelled in the meantime, the highest claim
+        # generation that was.
+        self._claiming: dict[str, int | None] = {}
         # Executions that only wait and have not been parked.
         self._waiting: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -83,7 +84,7 @@ class Executions:
             self._spawn(release(self._api, assignment.execution_id, generation))
         elif assignment.execution_id not in self._claiming:
             # Set before the task starts: the next frame may be in the same chunk.
-            self._claiming[assignment.execution_id] = False
+            self._claiming[assignment.execution_id] = None
             self._spawn(self._process(assignment, is_delayed))
             self._park_if_full()
 
@@ -91,23 +92,27 @@ class Executions:
         """Cancels an execution that is claimed here or is being claimed.
 
         One that is neither is confirmed as cancelled, unless this worker gives it back: another run
-        may have to compensate what it did. A run of an earlier claim is not the cancelled one: it
-        is stopped.
+        may have to compensate what it did. Only the claim that the server names is cancelled: a run
+        of an earlier one is stopped, and one of a later one knows of the cancel from its log.
         """
         context = cancellation.context
         execution_id = context.execution_id
-        generation = (
-            sys.maxsize if cancellation.generation is None else int(cancellation.generation)
-        )
+        generation = sys.maxsize
+        if cancellation.generation is not None:
+            generation = int(cancellation.generation)
         running = self._running.get(execution_id)
-        if running is not None and running.is_claimed_before(cancellation.generation):
-            # The cancelled claim is a later one: the server accepts nothing more of this run.
-            running.supersede()
-            running = None
+        if running is not None and None not in {running.generation, cancellation.generation}:
+            distance = generation - int(running.generation or 0)
+            if distance < 0:
+                return
+            if distance > 0:
+                # The server accepts nothing more of this run.
+                running.supersede()
+                running = None
         if running is not None:
             running.cancel()
         elif execution_id in self._claiming:
-            self._claiming[execution_id] = True
+            self._claiming[execution_id] = max(generation, self._claiming[execution_id] or 0)
         elif context.current_worker == self._settings.name:
             if self._given_back.get(execution_id, -1) == generation:
                 return
@@ -178,7 +183,7 @@ class Executions:
             _remember(self._generations, execution_id, int(claim.generation))
         execution = Execution(self._worker_context, assignment, claim, self._on_waiting)
         self._running[execution_id] = execution
-        if cancelled:
+        if cancelled is not None and cancelled >= int(claim.generation or 0):
             execution.cancel()
         source = assignment.source
         self.statistics.record_start((source.id, source.version))
@@ -264,7 +269,7 @@ class Executions:
 
 
 def _remember(generations: OrderedDict[str, int], execution_id: str, generation: int) -> None:
-    generations[execution_id] = generation
+    generations[execution_id] = max(generation, generations.get(execution_id, -1))
     generations.move_to_end(execution_id)
     if len(generations) > MAX_KNOWN_GENERATIONS:
         generations.popitem(last=False)

@@ -59,10 +59,15 @@ class WorkflowRun:
         self._run.parking.park_early()
 
     def stop(self, *, closing: bool) -> None:
-        """Cancels the workflow, which may clean up; if `closing`, it can record nothing more."""
+        """Cancels the workflow, which may clean up; if `closing`, it can record nothing more.
+
+        A second cancel does not interrupt the clean-up of the first one.
+        """
         if not closing:
             if self._run.is_cancel_due:
                 return  # it is cancelled as soon as it has come as far as the run before
+            if self._run.is_cancelled:
+                return
             self._run.request_cancel()
         # A task that is cancelled before its first step never runs and could record no outcome.
         if self._task is not None and self._entered:
