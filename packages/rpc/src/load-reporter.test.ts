@@ -10,33 +10,33 @@ afterEach(() => {
 
 /** A reporter of a process with this utilization, and what it has sent. */
 function startReporter() {
-  const process = { utilization: 0 }
+  const measured = { utilization: 0 }
   const sent: number[] = []
   const reporter = new LoadReporter(
     (percent) => sent.push(percent),
-    () => process.utilization,
+    () => measured.utilization,
   )
-  return { process, sent, reporter }
+  return { measured, sent, reporter }
 }
 
 test('no calls: nothing is measured or sent', () => {
-  const { process, sent } = startReporter()
-  process.utilization = 1
+  const { measured, sent } = startReporter()
+  measured.utilization = 1
   vi.advanceTimersByTime(10_000)
   expect([sent, vi.getTimerCount()]).toEqual([[], 0])
 })
 
 test('calls and little load: nothing is sent', () => {
-  const { process, sent, reporter } = startReporter()
-  process.utilization = 0.2
+  const { measured, sent, reporter } = startReporter()
+  measured.utilization = 0.2
   reporter.onCall()
   vi.advanceTimersByTime(10_000)
   expect(sent).toEqual([])
 })
 
 test('calls and load: is sent twice a second', () => {
-  const { process, sent, reporter } = startReporter()
-  process.utilization = 0.954
+  const { measured, sent, reporter } = startReporter()
+  measured.utilization = 0.954
   for (let i = 0; i < 4; i++) {
     reporter.onCall()
     vi.advanceTimersByTime(500)
@@ -45,19 +45,26 @@ test('calls and load: is sent twice a second', () => {
 })
 
 test('the load ends: six more reports, and then no timer', () => {
-  const { process, sent, reporter } = startReporter()
-  process.utilization = 0.9
+  const { measured, sent, reporter } = startReporter()
+  measured.utilization = 0.9
   reporter.onCall()
   vi.advanceTimersByTime(500)
-  process.utilization = 0.01
+  measured.utilization = 0.01
   vi.advanceTimersByTime(60_000)
   expect(sent).toEqual([90, 1, 1, 1, 1, 1, 1])
   expect(vi.getTimerCount()).toBe(0)
 })
 
+test('stopped, and called after it: no timer', () => {
+  const { reporter } = startReporter()
+  reporter.stop()
+  reporter.onCall()
+  expect(vi.getTimerCount()).toBe(0)
+})
+
 test('stopped: nothing more is sent', () => {
-  const { process, sent, reporter } = startReporter()
-  process.utilization = 1
+  const { measured, sent, reporter } = startReporter()
+  measured.utilization = 1
   reporter.onCall()
   reporter.stop()
   vi.advanceTimersByTime(60_000)

@@ -12,8 +12,8 @@ const US_PER_MS = 1_000
 /**
  * Reports to the clients of this process how much of its processor time it uses, twice a second while it is loaded.
  * The utilization of the event loop is no measure of it: on a machine with more work than processors it is high in all
- * processes, and further replicas there would only cost more (0.75 of the executions/s, docs/scaling.md). Calls start
- * the measurement, so an idle process is not woken.
+ * processes, and further replicas there would only cost more (0.75 of the executions/s, docs/scaling.md). Commands
+ * start the measurement, so an idle process is not woken.
  */
 export class LoadReporter {
   readonly #send: (percent: number) => void
@@ -21,21 +21,28 @@ export class LoadReporter {
   #timer: NodeJS.Timeout | undefined
   #reportsLeft = 0
   #hasCalls = false
+  #isStopped = false
 
-  /** `send` sends the utilization, in percent, to all clients; `measure` tells it since its last call, 0 to 1. */
+  /**
+   * `send` sends the utilization, in percent, to all clients; `measure` returns the utilization since its last call, 0 to 1.
+   */
   constructor(send: (percent: number) => void, measure = measureUtilization()) {
     this.#send = send
     this.#measure = measure
   }
 
   onCall(): void {
-    this.#hasCalls = true
-    if (this.#timer) return
+    if (this.#isStopped) return
+    if (this.#timer) {
+      this.#hasCalls = true
+      return
+    }
     this.#measure()
     this.#schedule()
   }
 
   stop(): void {
+    this.#isStopped = true
     clearTimeout(this.#timer)
   }
 
@@ -57,7 +64,10 @@ export class LoadReporter {
   }
 }
 
-/** Part of the processor time that this process may use, of which it had so much; one thread does its work. */
+/**
+ * Compares the processor time of all threads with what this process may use: one core, since one thread does its work, or
+ * the limit of its container if that is less.
+ */
 function measureUtilization(): () => number {
   let before = { ...process.cpuUsage(), ms: performance.now() }
   return () => {

@@ -157,7 +157,7 @@ export class MultiplexedStream {
     return this.#pending.size - this.#longPolls + this.#unary.size
   }
 
-  /** Number of batched calls that the replica gets before others do. */
+  /** Number of calls in flight from which on batched calls go to other replicas. */
   get limit(): number {
     return this.#limit.calls
   }
@@ -238,7 +238,8 @@ export class MultiplexedStream {
   }
 
   #onResponse({ id, body, receipt }: CallResponse): void {
-    this.#probe.onReceive()
+    // It is sent to all clients: a replica that does not receive from this one sends it too.
+    if (body?.$case !== 'load') this.#probe.onReceive()
     // Without a receipt the server takes back what a response hands over to a call that has given up.
     if (receipt && this.#pending.has(id)) this.#send({ ...EMPTY_REQUEST, id, received: true })
     if (body?.$case === 'notice') this.#onNotice(body.value)

@@ -51,7 +51,7 @@ export class MultiplexedConnection {
     return this.stream?.calls ?? 0
   }
 
-  /** Number of batched calls that it gets before other replicas. */
+  /** Number of calls in flight from which on batched calls go to other replicas. */
   get limit(): number {
     return this.stream?.limit ?? 0
   }

@@ -21,7 +21,7 @@ import { StallWatch } from '@windlass/runtime/process/stall-watch'
 import { waitAtMost } from '@windlass/runtime/timeout'
 import type { Logger } from 'pino'
 import { headerText, RpcAuthorizer, RpcDenied } from './authorizer.ts'
-import { isBatched } from './batched.ts'
+import { isBatchedCommand } from './batched.ts'
 import {
   FAULT_TRAILER,
   type Handlers,
@@ -166,7 +166,7 @@ export class RpcServer {
       rpcs: this.#rpcs,
       service,
       onCall: (path) => {
-        if (isBatched(path)) this.#load.onCall()
+        if (isBatchedCommand(path)) this.#load.onCall()
       },
       mayBeLate: () => this.#stalls.mayBeLate,
       givesReceipts: stream.metadata.get(RECEIPTS_HEADER).length > 0,

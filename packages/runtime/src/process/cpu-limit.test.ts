@@ -28,6 +28,15 @@ test.each([
     Infinity,
   ],
   [
+    'version 2, an enclosing group with a lower limit',
+    {
+      'proc/self/cgroup': '0::/a/b\n',
+      'sys/fs/cgroup/a/cpu.max': '50000 100000\n',
+      'sys/fs/cgroup/a/b/cpu.max': '75000 100000\n',
+    },
+    0.5,
+  ],
+  [
     'version 2, a container whose group is mounted as the root',
     { 'proc/self/cgroup': '0::/pod/1\n', 'sys/fs/cgroup/cpu.max': '150000 100000\n' },
     1.5,
@@ -55,6 +64,6 @@ test.each([
     { 'proc/self/cgroup': 'x\n0::/a\n', 'sys/fs/cgroup/a/cpu.max': 'x y z' },
     Infinity,
   ],
-])('%s: %o means a limit of %d', (_, files, limit) => {
+])('%s: the lowest limit', (_, files, limit) => {
   expect(cpuLimit(fileSystem(files as Record<string, string>))).toBe(limit)
 })
