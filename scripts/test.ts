@@ -16,7 +16,15 @@ import { ensurePython } from './setup/python.ts'
 import { run } from './setup/run.ts'
 import { type Counts, closingLine, total } from './testing/counts.ts'
 import { leftoverCounts, temporaryEnv } from './testing/temp-file-check.ts'
-import { runPytest, runPytestRepeated, runVitest, runVitestRepeated } from './testing/test-runs.ts'
+import {
+  runPytest,
+  runPytestRepeated,
+  runVitest,
+  runVitestRepeated,
+  type TestTools,
+} from './testing/test-runs.ts'
+
+const isRepeated = process.env.TEST_REPEAT !== 'never'
 
 catchSignals()
 const folder = mkdtempSync(path.join(os.tmpdir(), 'windlass-test-'))
@@ -43,7 +51,6 @@ async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
   const temporary = temporaryEnv(folder)
   const node = await ensureServiceNode(context.progress)
   const tools = { folder, python, node, env: { ...process.env, ...browser, ...temporary } }
-  const isRepeated = process.env.TEST_REPEAT !== 'never'
   const runs: Promise<Counts>[] = []
   if (first !== 'python') {
     // Each by its name: two negated patterns select all, because each admits what the other excludes.
@@ -52,9 +59,13 @@ async function runAll([first, ...rest]: string[]): Promise<Counts[]> {
     runs.push((isRepeated ? runVitestRepeated : runVitest)(chosen, tools))
   }
   // At the same time: both wait a part of the time.
-  if (first === undefined || first === 'python')
-    runs.push((isRepeated ? runPytestRepeated : runPytest)(rest, tools, runs[0]))
+  if (first === undefined || first === 'python') runs.push(runPython(rest, tools, runs[0]))
   const counts = await Promise.all(runs)
   if (!stopSignal.aborted) counts.push(leftoverCounts(temporary))
   return counts
+}
+
+function runPython(args: string[], tools: TestTools, other?: Promise<unknown>): Promise<Counts> {
+  const isWhole = args.length === 0
+  return isWhole && isRepeated ? runPytestRepeated(tools, other) : runPytest(args, tools, other)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { failedCases, repeatableFailures, unstableTests } from '../testing/unstable-tests.ts'
+import { caseNames, repeatableFailures, unstableTests } from '../testing/unstable-tests.ts'
 
 const file = (name: string, tests: Record<string, string>, status = 'failed') => ({
   name,
@@ -37,7 +37,7 @@ describe('tests that are repeated', () => {
     expect(unstableTests(first, second)).toEqual([{ file: 'a', title: 'x' }])
   })
 
-  it('a report of pytest: tests with a failure or an error, by class and name', () => {
+  it('a report of pytest: failed tests are those with a failure or an error, skipped ones have not passed', () => {
     const suite = [
       '<testcase classname="tests.a" name="passes[x]" time="0.1" />',
       '<testcase classname="tests.a" name="is_skipped" time="0"><skipped message="m">text</skipped></testcase>',
@@ -46,10 +46,11 @@ describe('tests that are repeated', () => {
       '<testcase classname="tests.d" name="prints" time="0"><system-out>failure</system-out></testcase>',
     ]
     const text = `<testsuites><testsuite name="pytest">${suite.join('')}</testsuite></testsuites>`
-    expect(failedCases(text)).toEqual(['tests.b > fails[x]', ' > tests.c'])
+    expect(caseNames(text, 'failed')).toEqual(['tests.b > fails[x]', ' > tests.c'])
+    expect(caseNames(text, 'passed')).toEqual(['tests.a > passes[x]', 'tests.d > prints'])
   })
 
   it('no report of pytest: no failed test', () => {
-    expect(failedCases('')).toEqual([])
+    expect(caseNames('', 'failed')).toEqual([])
   })
 })

@@ -1,12 +1,12 @@
 import { type SpawnOptions, spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readFileSync, rmSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT } from '../bootstrap/data-dir.mjs'
 import { stopSignal } from '../process/signals.ts'
 import { type Counts, junitCounts, vitestCounts } from './counts.ts'
-import { failedCases, MAX_REPEATED, repeatableFailures, unstableTests } from './unstable-tests.ts'
+import { caseNames, MAX_REPEATED, repeatableFailures, unstableTests } from './unstable-tests.ts'
 
-interface TestTools {
+export interface TestTools {
   /** Folder for reports. */
   folder: string
   python: string
@@ -26,7 +26,7 @@ export async function runVitestRepeated(args: string[], tools: TestTools): Promi
   if (failed.length === 0 || stopSignal.aborted) return counts
   const files = [...new Set(failed.map(({ file }) => file))]
   process.stdout.write(`\n${failed.length} failed: their files run once more, one at a time\n`)
-  const options = args.filter((arg) => !existsSync(path.resolve(PROJECT, arg)))
+  const options = args.filter((arg, i) => isValue(args[i - 1]) || !isPath(arg))
   const again = await runVitest([...options, '--no-file-parallelism', ...files], tools)
   const unstable = unstableTests(failed, textOf(reportOf(tools)))
   for (const { file, title } of unstable)
@@ -34,6 +34,10 @@ export async function runVitestRepeated(args: string[], tools: TestTools): Promi
   const { passed, skipped } = counts
   return { passed: passed + unstable.length, failed: again.failed, skipped }
 }
+
+/** True for an argument that may be the value of the one before it. */
+const isValue = (before = '') => before.startsWith('-') && !before.includes('=')
+const isPath = (arg: string) => existsSync(path.resolve(PROJECT, arg))
 
 const reportOf = ({ folder }: TestTools) => path.join(folder, 'vitest.json')
 
@@ -49,34 +53,49 @@ export async function runVitest(args: string[], tools: TestTools): Promise<Count
   return vitestCounts(textOf(report), code)
 }
 
-/** Runs pytest like `runPytest`. If a few tests fail, they run once more when the `other` run has ended. */
+/**
+ * Runs all tests of pytest. If a few of them fail, and nothing else does, they run once more when the `other` run has ended.
+ */
 export async function runPytestRepeated(
-  args: string[],
   tools: TestTools,
   other?: Promise<unknown>,
 ): Promise<Counts> {
-  const cached = [...args, '-o', `cache_dir=${tools.folder}/pytest-cache`]
-  const counts = await runPytest(cached, tools, other)
-  const first = failedCases(pytestReportOf(tools))
-  if (first.length === 0 || first.length > MAX_REPEATED || stopSignal.aborted) return counts
-  process.stdout.write(`\n${first.length} failed: they run once more\n`)
-  const again = await runPytest([...cached, '--last-failed'], tools)
-  const failed = new Set(failedCases(pytestReportOf(tools)))
-  const unstable = again.passed > 0 ? first.filter((name) => !failed.has(name)) : []
+  const cache = ['-o', `cache_dir=${tools.folder}/pytest-cache`]
+  const { code, counts, report } = await pytest(cache, tools, other)
+  const failed = caseNames(report, 'failed')
+  const isBroken = code !== SOME_FAILED || failed.some((name) => /^(?:pytest)? > /.test(name))
+  if (isBroken || failed.length > MAX_REPEATED || stopSignal.aborted) return counts
+  process.stdout.write(`\n${failed.length} failed: they run once more\n`)
+  const again = await pytest([...cache, '--last-failed'], tools)
+  const passed = new Set(caseNames(again.report, 'passed'))
+  const unstable = failed.filter((name) => passed.has(name))
   for (const name of unstable) process.stdout.write(`UNSTABLE: sdk/python > ${name}\n`)
-  const { passed, skipped } = counts
-  return { passed: passed + unstable.length, failed: again.failed, skipped }
+  return {
+    passed: counts.passed + unstable.length,
+    failed: Math.max(again.counts.failed, failed.length - unstable.length),
+    skipped: counts.skipped,
+  }
 }
 
-const pytestReportOf = ({ folder }: TestTools) => textOf(path.join(folder, 'pytest.xml')) ?? ''
+/** Exit code of pytest for failed tests, and not for a file that does not load or an error of its own. */
+const SOME_FAILED = 1
 
 /** Runs pytest of the SDK and counts its tests. With an `other` run, its output follows when both have ended. */
 export async function runPytest(
   args: string[],
-  { folder, python, env }: TestTools,
+  tools: TestTools,
   other?: Promise<unknown>,
 ): Promise<Counts> {
+  return (await pytest(args, tools, other)).counts
+}
+
+async function pytest(
+  args: string[],
+  { folder, python, env }: TestTools,
+  other?: Promise<unknown>,
+): Promise<{ code: number; counts: Counts; report: string }> {
   const report = path.join(folder, 'pytest.xml')
+  rmSync(report, { force: true })
   const basetemp = path.join(folder, 'pytest')
   const command = ['-m', 'pytest', `--junitxml=${report}`, `--basetemp=${basetemp}`, ...args]
   const options = { cwd: path.join(PROJECT, 'sdk/python'), env }
@@ -88,7 +107,8 @@ export async function runPytest(
     await other
     process.stdout.write(`\n${textOf(log)}`)
   }
-  return junitCounts(textOf(report), code)
+  const text = textOf(report)
+  return { code, counts: junitCounts(text, code), report: text ?? '' }
 }
 
 function show(

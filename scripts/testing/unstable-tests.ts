@@ -48,15 +48,20 @@ export function unstableTests(first: FailedTest[], report: string | undefined): 
   return first.filter(({ file, title }) => passed.has(`${file} ${title}`))
 }
 
-/** Returns the tests that a JUnit report of pytest counts as failed, by class and name. */
-export function failedCases(report: string): string[] {
-  const cases = report.matchAll(/<testcase ([^>]*[^/])>(.*?)<\/testcase>/gs)
+/** Returns the tests of a JUnit report of pytest with this outcome, by class and name. */
+export function caseNames(report: string, outcome: 'passed' | 'failed'): string[] {
+  const cases = report.matchAll(/<testcase ([^>]*?)(?:\/>|>(.*?)<\/testcase>)/gs)
   return [...cases]
-    .filter(([, , content = '']) => /<(?:failure|error)\b/.test(content))
+    .filter(([, , content = '']) => outcomeOf(content) === outcome)
     .map(([, attributes = '']) => {
       const attribute = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(attributes)?.[1]
       return `${attribute('classname')} > ${attribute('name')}`
     })
+}
+
+function outcomeOf(content: string): string {
+  if (/<(?:failure|error)\b/.test(content)) return 'failed'
+  return content.includes('<skipped') ? 'skipped' : 'passed'
 }
 
 function parse(report: string | undefined): Report {

@@ -5,6 +5,8 @@ import { openAddress } from '../security/chromium.ts'
 
 /** Limit for one act on a page, as for a condition that is polled: 30 s, the default, were too few at a load of 13. */
 const HANG_MS = 60_000
+/** Limit for reading what a page shows instead, so that the error comes before that of the test. */
+const READ_MS = 5_000
 
 interface AxeResult {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
@@ -78,7 +80,8 @@ export class WatchedPage {
   /** Waits until an element is shown; the error says what the page shows instead. */
   async #waitFor(element: Locator): Promise<void> {
     await element.waitFor().catch(async (error: Error) => {
-      const text = await this.page.locator('body').textContent()
+      const body = this.page.locator('body')
+      const text = await body.textContent({ timeout: READ_MS }).catch(() => '')
       throw new Error(`${error.message}\n${this.page.url()} shows instead:\n${text}`)
     })
   }
