@@ -70,9 +70,11 @@ export function consoleFixture(options: Options = {}): ConsoleFixture {
   afterAll(async () => {
     for (const one of undo.reverse()) await one()
   })
-  afterEach(async () => {
+  afterEach(async ({ task }) => {
     const all = opened
     opened = []
+    if (task.result?.state === 'fail')
+      for (const one of all) console.error(`${task.name}: ${await one.shown()}`)
     for (const one of all) await one.close()
     expect(all.flatMap(({ problems }) => problems)).toEqual([])
   })

@@ -80,10 +80,15 @@ export class WatchedPage {
   /** Waits until an element is shown; the error says what the page shows instead. */
   async #waitFor(element: Locator): Promise<void> {
     await element.waitFor().catch(async (error: Error) => {
-      const body = this.page.locator('body')
-      const text = await body.textContent({ timeout: READ_MS }).catch(() => '')
-      throw new Error(`${error.message}\n${this.page.url()} shows instead:\n${text}`)
+      throw new Error(`${error.message}\n${await this.shown()}`)
     })
+  }
+
+  /** Address and text of the page, for the message of a test that failed. */
+  async shown(): Promise<string> {
+    const body = this.page.locator('body')
+    const text = await body.textContent({ timeout: READ_MS }).catch((error: Error) => error.message)
+    return `${this.page.url()} shows:\n${text}`
   }
 
   /** Opens an address of the console. */
