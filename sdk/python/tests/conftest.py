@@ -109,27 +109,28 @@ async def until(condition: Callable[[], Any], timeout_s: float = HANG_S) -> Any:
         return result
 
 
-async def until_idle(server: FakeServer) -> None:
-    """Waits until the worker reports no execution; it learns of an end after the server has it."""
-    seen = len(server.pongs)
+async def next_pong(server: FakeServer) -> dict[str, Any]:
+    """Requests a pong and returns it.
 
-    def is_idle() -> bool:
+    Unless an earlier ping was unanswered, the worker has then read the frames sent before.
+    """
+    count = len(server.pongs)
+
+    def has_come() -> bool:
         # Again each time: a ping that comes before the answer to a pong is dropped.
         server.ping()
-        return any(pong["metrics"]["flux.running_executions"] == 0 for pong in server.pongs[seen:])
+        return len(server.pongs) > count
 
-    await until(is_idle)
+    await until(has_come)
+    pong: dict[str, Any] = server.pongs[-1]
+    return pong
 
 
-async def until_frames_are_read(server: FakeServer) -> None:
-    """Waits until the worker has read the frames that were sent: it reads them in order."""
-    pongs = len(server.pongs)
-
-    def is_answered() -> bool:
-        server.ping()
-        return len(server.pongs) > pongs
-
-    await until(is_answered)
+async def until_idle(server: FakeServer) -> None:
+    """Waits until the worker reports no execution; it learns of an end after the server has it."""
+    async with asyncio.timeout(HANG_S):
+        while (await next_pong(server))["metrics"]["flux.running_executions"]:
+            pass
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

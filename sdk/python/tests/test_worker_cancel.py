@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from conftest import Workers, until, until_frames_are_read, until_idle
+from conftest import Workers, next_pong, until, until_idle
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 
@@ -82,8 +82,7 @@ async def test_cancel_before_the_first_step_ends_the_execution(
     stored = server.start(source, "gates", ["never"])
     await until(lambda: stored.state == "CLAIMED")
     server.cancel(stored)
-    server.ping()
-    await until(lambda: server.pongs)
+    await next_pong(server)
     (tmp_path / "gate").touch()
     await until(lambda: stored.state in TERMINAL)
     assert stored.state == "CANCELLED"
@@ -142,7 +141,7 @@ def during_claim(server: FakeServer, number: int, send: Callable[[], None]) -> N
             claims += 1
             if claims == number:
                 send()
-                await until_frames_are_read(server)
+                await next_pong(server)
 
     server.faults.append(fault)
 
@@ -179,7 +178,7 @@ async def test_cancel_of_an_earlier_claim_during_a_run_is_ignored(
     stored = server.start(source, "gates", ["a"])
     await until(lambda: stored.types()[-1] == "TASK_STARTED")
     server.send_cancel(stored, stored.generation - 1)
-    await until_frames_are_read(server)
+    await next_pong(server)
     (tmp_path / "a").touch()
     await until(lambda: stored.state in TERMINAL)
     assert stored.state == "COMPLETED"
@@ -212,7 +211,7 @@ async def test_cancel_that_is_repeated_does_not_interrupt_the_clean_up(
     server.cancel(stored)
     await until(lambda: stored.types().count("TASK_STARTED") == 2)
     server.send_cancel(stored)
-    await until_frames_are_read(server)
+    await next_pong(server)
     (tmp_path / "tidied").touch()
     await until(lambda: stored.state in TERMINAL)
     assert stored.types()[-2:] == ["TASK_COMPLETED", "WORKFLOW_CANCELLED"]

@@ -12,7 +12,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from conftest import HANG_S, Workers, until
+from conftest import HANG_S, Workers, next_pong, until
 from server_fake import TERMINAL, FakeServer, StoredExecution
 from sources import SOURCE
 from windlass.worker._bootstrap import UsageError
@@ -76,17 +76,6 @@ async def check_health(port: int) -> int | None:
             check.kill()
 
 
-async def next_pong(server: FakeServer) -> dict[str, float]:
-    """Requests a pong and returns its metrics."""
-    count = len(server.pongs)
-    async with asyncio.timeout(HANG_S):
-        while len(server.pongs) == count:
-            server.ping()
-            await asyncio.sleep(0.02)
-    metrics: dict[str, float] = server.pongs[-1]["metrics"]
-    return metrics
-
-
 async def test_runs_that_ended_pongs_carry_all_built_in_metrics(
     server: FakeServer, workers: Workers
 ) -> None:
@@ -95,7 +84,7 @@ async def test_runs_that_ended_pongs_carry_all_built_in_metrics(
         stored = server.start(SOURCE.format(gate=""), name, "x")
         await until(partial(is_terminal, stored))
     async with asyncio.timeout(HANG_S):
-        while (metrics := await next_pong(server))["flux.executions_per_minute"] < 2:
+        while (metrics := (await next_pong(server))["metrics"])["flux.executions_per_minute"] < 2:
             pass
     assert set(metrics) == {f"flux.{name}" for name in BUILT_IN}
     assert metrics["flux.failure_rate"] == 0.5
@@ -160,7 +149,7 @@ async def test_provider_its_metrics_are_in_pongs_but_none_with_the_reserved_pref
     monkeypatch.syspath_prepend(tmp_path)
     await workers.start(metrics_provider="own_metrics:read")
     async with asyncio.timeout(HANG_S):
-        while "queue" not in (metrics := await next_pong(server)):
+        while "queue" not in (metrics := (await next_pong(server))["metrics"]):
             pass
     assert metrics["queue"] == 3
     assert metrics["flux.cpu_percent"] >= 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HANG_S, Workers, until
+from conftest import HANG_S, Workers, next_pong, until
 from server_fake import BOOTSTRAP, TERMINAL, FakeServer, StoredExecution
 from sources import SOURCE
 from windlass.worker import _health
@@ -107,16 +107,14 @@ async def test_worker_with_a_blocked_loop_reports_itself_unhealthy(
     stored = server.start(source, "blocks", "gate")
     await until((tmp_path / "ledger").exists)
     async with asyncio.timeout(HANG_S):
-        while not server.pongs or server.pongs[-1]["healthy"]:
-            server.ping()
-            await asyncio.sleep(0.02)
-    assert server.pongs[-1]["metrics"]["flux.loop_lag_seconds"] >= 0.1
+        while (pong := await next_pong(server))["healthy"]:
+            pass
+    assert pong["metrics"]["flux.loop_lag_seconds"] >= 0.1
     (tmp_path / "gate").touch()
     await until(lambda: stored.state in TERMINAL)
     async with asyncio.timeout(HANG_S):
-        while not server.pongs[-1]["healthy"]:
-            server.ping()
-            await asyncio.sleep(0.02)
+        while not (await next_pong(server))["healthy"]:
+            pass
 
 
 async def test_blocking_tasks_run_concurrently(

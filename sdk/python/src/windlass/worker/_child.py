@@ -212,9 +212,7 @@ class ChildRun:
         if assignment["captures_lines"]:
             self._run.capture = Capture(lambda line: send(FrameKind.LINE, number, line.encode()))
         self._park_after_s: float | None = assignment["park_after_s"]
-        # One that continues a cancelled run makes its calls first.
-        if assignment["is_cancelled"] and not self._run.is_cancel_due:
-            self._run.request_cancel()
+        self._is_cancelled: bool = assignment["is_cancelled"]
 
     def begin(self, modules: Modules, end: Callable[[], None]) -> None:
         """Starts the run; `end` is called once it has ended."""
@@ -225,6 +223,8 @@ class ChildRun:
                 self._on_park,
                 lambda: self._send(FrameKind.WAITING, self._number, b""),
             )
+        if self._is_cancelled:
+            self._workflow_run.stop(closing=False)
         self._workflow_run.begin()
 
     def _send_span(self, record: SpanRecord) -> None:

@@ -26,6 +26,10 @@ from windlass.worker._worker_context import WorkerContext
 log = logging.getLogger("windlass.worker")
 
 
+class Superseded(Exception):
+    """A later claim exists, so nothing is sent under this one."""
+
+
 class Execution:
     """Runs a claimed execution and sends its entries, one checkpoint at a time.
 
@@ -184,17 +188,15 @@ class Execution:
             await self._lines.flush()
 
     async def _post_checkpoint(self, body: bytes, deadline_s: float | None) -> DeliveryResult:
-        is_stored = False
-
         async def post() -> None:
-            nonlocal is_stored
-            if not self._is_lost:
-                await self._checkpoint(body)
-                is_stored = True
+            if self._is_lost:
+                raise Superseded
+            await self._checkpoint(body)
 
-        result = await deliver(post, f"checkpoint of {self.execution_id}", deadline_s)
-        is_dropped = result is DeliveryResult.DELIVERED and not is_stored
-        return DeliveryResult.NOT_OWNED if is_dropped else result
+        try:
+            return await deliver(post, f"checkpoint of {self.execution_id}", deadline_s)
+        except Superseded:
+            return DeliveryResult.NOT_OWNED
 
     async def _checkpoint(self, body: bytes) -> None:
         try:

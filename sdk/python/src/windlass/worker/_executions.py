@@ -49,9 +49,9 @@ class Executions:
         self._api = worker_context.api
         self._settings = worker_context.settings
         self._running: dict[str, Execution] = {}
-        # Executions being claimed; if one was cancelled in the meantime, the highest claim
-        # generation that was.
-        self._claiming: dict[str, int | None] = {}
+        # Executions being claimed, each with the cancellation of its latest claim that came in the
+        # meantime.
+        self._claiming: dict[str, Cancellation | None] = {}
         # Executions that only wait and have not been parked.
         self._waiting: set[Execution] = set()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -97,23 +97,23 @@ class Executions:
         """
         context = cancellation.context
         execution_id = context.execution_id
-        generation = sys.maxsize
-        if cancellation.generation is not None:
-            generation = int(cancellation.generation)
         running = self._running.get(execution_id)
-        if running is not None and None not in {running.generation, cancellation.generation}:
-            distance = generation - int(running.generation or 0)
-            if distance < 0:
-                return
-            if distance > 0:
-                # The server accepts nothing more of this run.
-                running.supersede()
-                running = None
         if running is not None:
-            running.cancel()
-        elif execution_id in self._claiming:
-            self._claiming[execution_id] = max(generation, self._claiming[execution_id] or 0)
+            distance = cancellation.distance_from(running.generation)
+            if distance == 0:
+                running.cancel()
+            if distance <= 0:
+                return
+            # The server accepts nothing more of this run.
+            running.supersede()
+        if execution_id in self._claiming:
+            known = self._claiming[execution_id]
+            if known is None or cancellation.distance_from(known.generation) >= 0:
+                self._claiming[execution_id] = cancellation
         elif context.current_worker == self._settings.name:
+            generation = (
+                sys.maxsize if cancellation.generation is None else int(cancellation.generation)
+            )
             if self._given_back.get(execution_id, -1) == generation:
                 return
             # Its dispatch may follow.
@@ -183,7 +183,7 @@ class Executions:
             _remember(self._generations, execution_id, int(claim.generation))
         execution = Execution(self._worker_context, assignment, claim, self._on_waiting)
         self._running[execution_id] = execution
-        if cancelled is not None and cancelled >= int(claim.generation or 0):
+        if cancelled is not None and cancelled.distance_from(claim.generation) >= 0:
             execution.cancel()
         source = assignment.source
         self.statistics.record_start((source.id, source.version))

@@ -38,6 +38,15 @@ class Cancellation:
     context: ExecutionContext[Any]
     generation: str | None = None
 
+    def distance_from(self, generation: str | None) -> int:
+        """Returns by how many claims the cancelled one is later than the one with `generation`.
+
+        Negative if it is earlier; 0 if one of them is not known.
+        """
+        if self.generation is None or generation is None:
+            return 0
+        return int(self.generation) - int(generation)
+
 
 @dataclass(frozen=True, slots=True)
 class Claim:

@@ -64,9 +64,8 @@ class WorkflowRun:
         A second cancel does not interrupt the clean-up of the first one.
         """
         if not closing:
-            if self._run.is_cancel_due:
-                return  # it is cancelled as soon as it has come as far as the run before
-            if self._run.is_cancelled:
+            # If it is due, it follows as soon as the run has come as far as the one before.
+            if self._run.is_cancel_due or self._run.is_cancelled:
                 return
             self._run.request_cancel()
         # A task that is cancelled before its first step never runs and could record no outcome.
