@@ -3,6 +3,7 @@ const COMMANDS = [
   '/windlass.executions.v1.Executions/Submit',
   '/windlass.executions.v1.Executions/Lease',
 ]
+
 /**
  * Rpcs whose replicas write what arrives together in one commit. Three small batches cost more than one large one: at 64
  * in flight, calls in turn to three replicas make 2.4 times the commits (docs/scaling.md).
