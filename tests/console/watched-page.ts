@@ -12,8 +12,18 @@ interface AxeResult {
   violations: { id: string; nodes: { html: string; failureSummary: string }[] }[]
 }
 
-/** Collects errors, rejections that nothing handles, reports of the policy, and requests to other hosts. */
-function watch(page: Page, problems: string[], origins: ReadonlySet<string>): void {
+/** Refusals that are kept for the message of a test that failed. */
+const MAX_REFUSALS = 20
+
+/**
+ * Collects errors, rejections that nothing handles, reports of the policy, and requests to other hosts, which are problems,
+ * and answers from 400 on, which may be part of a test.
+ */
+function watch(
+  page: Page,
+  { problems, refusals }: { problems: string[]; refusals: string[] },
+  origins: ReadonlySet<string>,
+): void {
   page.on('pageerror', (error) => problems.push(`error: ${error.message}`))
   page.on('console', (message) => {
     // Chromium reports each answer that is no success as an error; tests check those themselves.
@@ -25,6 +35,10 @@ function watch(page: Page, problems: string[], origins: ReadonlySet<string>): vo
     if (!origins.has(new URL(url).origin)) problems.push(`request to another host: ${url}`)
   })
   page.on('response', (response) => {
+    if (response.status() >= 400) {
+      refusals.push(`${new Date().toISOString()} ${response.status()} ${response.url()}`)
+      if (refusals.length > MAX_REFUSALS) refusals.shift()
+    }
     // 503 is what a busy machine answers; the console tries again.
     if (response.status() === 500) problems.push(`${response.status()} ${response.url()}`)
   })
@@ -34,11 +48,17 @@ function watch(page: Page, problems: string[], origins: ReadonlySet<string>): vo
 export class WatchedPage {
   readonly page: Page
   readonly problems: string[]
+  readonly #refusals: string[]
   readonly #origins: Set<string>
 
-  private constructor(page: Page, problems: string[], origins: Set<string>) {
+  private constructor(
+    page: Page,
+    { problems, refusals }: { problems: string[]; refusals: string[] },
+    origins: Set<string>,
+  ) {
     this.page = page
     this.problems = problems
+    this.#refusals = refusals
     this.#origins = origins
   }
 
@@ -50,11 +70,11 @@ export class WatchedPage {
   ): Promise<WatchedPage> {
     const context = await browser.newContext({ baseURL, ...options })
     context.setDefaultTimeout(HANG_MS)
-    const problems: string[] = []
+    const seen = { problems: [], refusals: [] }
     const origins = new Set([new URL(options.baseURL ?? baseURL).origin])
     // Further tabs of the context are watched too.
-    context.on('page', (page) => watch(page, problems, origins))
-    return new WatchedPage(await context.newPage(), problems, origins)
+    context.on('page', (page) => watch(page, seen, origins))
+    return new WatchedPage(await context.newPage(), seen, origins)
   }
 
   /** Allows requests to another server, such as an issuer. */
@@ -84,11 +104,12 @@ export class WatchedPage {
     })
   }
 
-  /** Address and text of the page, for the message of a test that failed. */
+  /** Address and text of the page, and the last refusals, for the message of a test that failed. */
   async shown(): Promise<string> {
     const body = this.page.locator('body')
     const text = await body.textContent({ timeout: READ_MS }).catch((error: Error) => error.message)
-    return `${this.page.url()} shows:\n${text}`
+    const refusals = this.#refusals.map((line) => `\n${line}`).join('')
+    return `${new Date().toISOString()} ${this.page.url()} shows:\n${text}${refusals}`
   }
 
   /** Opens an address of the console. */
