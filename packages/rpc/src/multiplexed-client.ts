@@ -69,6 +69,7 @@ import {
   Notice,
 } from '@windlass/proto/windlass/rpc/v1/calls'
 import { countDependencyFailure } from '@windlass/runtime/dependency-failures'
+import { startTimeLimit } from '@windlass/runtime/timeout'
 import { CallLimit } from './call-limit.ts'
 import { ReplicaProbe } from './replica-probe.ts'
 
@@ -172,7 +173,7 @@ export class MultiplexedStream {
     const id = ++this.#lastId
     return new Promise<Buffer>((resolve, reject) => {
       const release = () => {
-        clearTimeout(timer)
+        cancelDeadline()
         signal?.removeEventListener('abort', onAbort)
         answerNow?.removeEventListener('abort', onAnswerNow)
         this.#pending.delete(id)
@@ -191,7 +192,7 @@ export class MultiplexedStream {
         abandon(failure(status.DEADLINE_EXCEEDED, 'deadline exceeded'))
         this.#probe.onTimeout()
       }
-      const timer = setTimeout(onDeadline, deadline - Date.now())
+      const cancelDeadline = startTimeLimit(deadline - Date.now(), onDeadline)
       signal?.addEventListener('abort', onAbort, { once: true })
       answerNow?.addEventListener('abort', onAnswerNow, { once: true })
       if (answerNow) this.#longPolls++

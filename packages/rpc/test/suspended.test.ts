@@ -64,3 +64,16 @@ test.for([
     expect(names.filter((name) => name !== 'connected')).toEqual(['waits', 'last'])
   },
 )
+
+test('a client is busy beyond a deadline while the answer waits in its socket: the call succeeds', {
+  timeout: HANG_MS,
+}, async () => {
+  const { begin } = await startServer()
+  await expect
+    .poll(() => begin('connected', HANG_MS).then(({ token }) => token), { timeout: HANG_MS })
+    .toBe('connected')
+  const answer = begin('answered', 500)
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const end = performance.now() + 2_000; performance.now() < end; );
+  expect((await answer).token).toBe('answered')
+})

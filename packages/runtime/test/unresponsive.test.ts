@@ -35,6 +35,37 @@ test('Redis hangs: one command times out, later ones fail at once until it answe
   await expect.poll(() => redis.get('unresponsive').catch(() => undefined)).toBe('1')
 })
 
+/** Blocks this process once what was written has been sent, so that the answer waits in the socket. */
+async function blockAfterSending(ms: number): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
+  for (const end = performance.now() + ms; performance.now() < end; );
+}
+
+test('the process is blocked while Redis answers: the command succeeds, the connection stays', async () => {
+  const redis = openRedis(testUrl('TEST_REDIS_URL'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  await redis.set('blocked', '1')
+  const { stream } = redis
+  const answer = redis.get('blocked')
+  await blockAfterSending(1_000)
+  expect(await answer).toBe('1')
+  expect(redis.stream).toBe(stream)
+})
+
+test('the process is blocked while NATS answers: NATS counts as available', async () => {
+  const bus = await openBus(testUrl('TEST_NATS_URL'), pino({ level: 'silent' }))
+  onTestFinished(() => bus.close())
+  const subscription = bus.subscribeBestEffort('blocked', () => {})
+  onTestFinished(() => subscription.stop())
+  const timeouts = () => dependencyFailures().get('nats timeout') ?? 0
+  const earlier = timeouts()
+  const confirmed = subscription.confirmed()
+  await blockAfterSending(1_500)
+  await confirmed
+  expect(timeouts()).toBe(earlier)
+})
+
 test('NATS hangs: after one timeout it counts as unavailable until it answers', async () => {
   const { link, url } = await stoppable('TEST_NATS_URL')
   const bus = await openBus(url, pino({ level: 'silent' }))

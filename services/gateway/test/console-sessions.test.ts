@@ -1,6 +1,8 @@
+import { dependencyFailures } from '@windlass/runtime/dependency-failures'
 import { newId } from '@windlass/runtime/ids'
 import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis'
 import { storeUrl, testUrl } from '@windlass/testkit/database'
+import { ThrottledLink } from '@windlass/testkit/throttled-link'
 import { expect, onTestFinished, test } from 'vitest'
 import { ConsoleSessions } from '../src/access/console-session.ts'
 import { startGateway } from './gateway-fixture.ts'
@@ -112,4 +114,43 @@ test.each<[string, (sessions: ConsoleSessions, token: string, id: string) => Pro
   await new ConsoleSessions(late, lifetimes, () => now).credentialOf(token)
   expect(await sessions.credentialOf(token)).toBeUndefined()
   expect(await sessions.list(OWNER)).toEqual([])
+})
+
+test('Redis answers one command too late: sessions are opened, read and ended', async () => {
+  const url = new URL(storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'))
+  const link = await ThrottledLink.to(Number(url.port))
+  onTestFinished(() => link.close())
+  url.port = String(link.port)
+  url.hostname = '127.0.0.1'
+  const redis = openRedis(url.href)
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const timeouts = () => dependencyFailures().get('redis timeout') ?? 0
+  const whileLate = async <T>(act: () => Promise<T>): Promise<T> => {
+    const earlier = timeouts()
+    link.stop()
+    const acting = act()
+    await expect.poll(timeouts).toBeGreaterThan(earlier)
+    link.resume()
+    return acting
+  }
+  const owner = { ...OWNER, subject: `late-${OWNER.subject}` }
+  const sessions = new ConsoleSessions(redis, { idleMs: 3_600_000, maxAgeMs: 3_600_000 })
+  const token = await whileLate(() => sessions.open('credential', owner))
+  expect(await whileLate(() => sessions.credentialOf(token))).toBe('credential')
+  expect(await whileLate(() => sessions.list(owner))).toHaveLength(1)
+  await whileLate(() => sessions.close(token))
+  expect(await sessions.credentialOf(token)).toBeUndefined()
+})
+
+test('Redis has been unavailable for some time: a session is refused at once, for a retry', async () => {
+  const redis = openRedis('redis://127.0.0.1:1')
+  onTestFinished(() => redis.disconnect())
+  const sessions = new ConsoleSessions(redis, { idleMs: 3_600_000, maxAgeMs: 3_600_000 })
+  const read = () => sessions.credentialOf('x'.repeat(43))
+  await expect(read()).rejects.toMatchObject({ kind: 'unavailable' })
+  const begunMs = performance.now()
+  for (let i = 0; i < 100; i++) await expect(read()).rejects.toMatchObject({ kind: 'unavailable' })
+  // One wait of two seconds for each of them would be 200 s.
+  expect(performance.now() - begunMs).toBeLessThan(60_000)
 })

@@ -82,7 +82,8 @@ export function App() {
   const [first = '', ...rest] = segmentsOf(place.path)
   const name = screenOf(first, rest)
   const { data, error, refresh } = useMe()
-  const isKnown = error === undefined
+  // Before the first answer, a 401 of another request says nothing that this answer will not say.
+  const isKnown = data !== undefined && error === undefined
   useEffect(() => {
     if (!isKnown) return
     window.addEventListener(SESSION_ENDED, refresh)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
-import { Redis } from 'ioredis'
+import { Redis, type RedisOptions, ReplyError } from 'ioredis'
 import { countDependencyFailure } from '../dependency-failures.ts'
-import { waitAtMost } from '../timeout.ts'
+import { startTimeLimit, waitAtMost } from '../timeout.ts'
 
 interface RedisTls {
   tls_ca?: string | undefined
@@ -34,7 +34,6 @@ export function openRedis(url: string, { tls_ca, tls_cert, tls_key }: RedisTls =
     ...(protocol === 'rediss:' && { tls: files }),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
-    commandTimeout: COMMAND_MS,
     connectTimeout: CONNECT_MS,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_MS),
@@ -44,22 +43,61 @@ export function openRedis(url: string, { tls_ca, tls_cert, tls_key }: RedisTls =
 }
 
 class BreakingRedis extends Redis {
+  #lostMs: number | undefined
+
+  constructor(url: string, options: RedisOptions) {
+    super(url, options)
+    this.on('ready', () => {
+      this.#lostMs = undefined
+    })
+    this.on('close', () => {
+      this.#lostMs ??= performance.now()
+    })
+  }
+
+  /** Milliseconds since the last connection was lost; 0 while there is one. */
+  get lostForMs(): number {
+    return this.#lostMs === undefined ? 0 : performance.now() - this.#lostMs
+  }
+
+  /** Has a time limit of its own: that of ioredis also ends commands whose answer waits in the socket. */
   override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
     const socket = this.stream
-    command.promise.catch((error: Error) => {
+    const release = startTimeLimit(COMMAND_MS, () => {
+      command.reject(new Error('Command timed out'))
       // Other commands of the connection end with it; the first one closes it.
-      if (error.message !== 'Command timed out' || this.stream !== socket) return
+      if (this.stream !== socket) return
       countDependencyFailure('redis', 'timeout')
       this.disconnect(true)
     })
+    command.promise.then(release, release)
     return super.sendCommand(command, stream)
   }
 }
 
 /** Waits for the first connection, for at most `ms` milliseconds: a service also starts without Redis, without caches. */
 export async function redisReady(redis: Redis, ms = CONNECT_MS): Promise<void> {
-  if (redis.status === 'ready') return
+  if (isReady(redis)) return
   await waitAtMost(ms, new Promise<void>((resolve) => redis.once('ready', resolve)))
+}
+
+/** A connection that was closed because of a time limit is still `ready` until its socket has closed. */
+const isReady = ({ status, stream }: Redis) => status === 'ready' && stream.writable
+
+/**
+ * Runs a command that may run twice, for a caller that cannot work without Redis: once more if the connection broke and
+ * is back soon, since one late answer closes it for all. Fails at once while Redis has been unavailable for longer.
+ */
+export async function runRepeatable<T>(redis: Redis, command: () => Promise<T>): Promise<T> {
+  try {
+    return await command()
+  } catch (error) {
+    if (error instanceof ReplyError) throw error
+    const lostForMs = redis instanceof BreakingRedis ? redis.lostForMs : 0
+    if (lostForMs >= CONNECT_MS) throw error
+    await redisReady(redis, CONNECT_MS - lostForMs)
+    return command()
+  }
 }
 
 export type { Redis }

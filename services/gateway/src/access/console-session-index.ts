@@ -8,9 +8,11 @@ const MAX_SESSIONS = 50
 const ID_CHARS = 44
 const KEPT_CHARS = MAX_SESSIONS * ID_CHARS
 
-/** Puts an id first and returns those beyond the limit. */
+/** Puts an id first, once, and returns those beyond the limit. */
 const ADD = `
-local ids = ARGV[1] .. ' ' .. (redis.call('get', KEYS[1]) or '')
+local known = redis.call('get', KEYS[1]) or ''
+if string.find(known, ARGV[1], 1, true) then return '' end
+local ids = ARGV[1] .. ' ' .. known
 redis.call('set', KEYS[1], string.sub(ids, 1, ${KEPT_CHARS}), 'PX', ARGV[2])
 return string.sub(ids, ${KEPT_CHARS + 1})`
 

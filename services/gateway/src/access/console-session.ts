@@ -17,7 +17,7 @@
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { unavailable } from '@windlass/runtime/faults'
-import type { Redis } from '@windlass/runtime/redis/redis'
+import { type Redis, runRepeatable } from '@windlass/runtime/redis/redis'
 import type { Caller } from './caller.ts'
 import { indexKeyOf, SessionIndex } from './console-session-index.ts'
 
@@ -91,7 +91,7 @@ export class ConsoleSessions {
       agent: agent.slice(0, MAX_AGENT_CHARS),
     }
     await this.#write(idOf(token), stored)
-    const excess = await available(this.#index.add(index, idOf(token), this.maxAgeMs))
+    const excess = await this.#available(() => this.#index.add(index, idOf(token), this.maxAgeMs))
     await Promise.all(excess.map((id) => this.#remove(id)))
     return token
   }
@@ -118,7 +118,7 @@ export class ConsoleSessions {
   async #touch(id: string, stored: Stored): Promise<boolean> {
     await this.#write(id, stored)
     const { index } = stored
-    if (index === undefined || (await available(this.#index.list(index))).includes(id)) return true
+    if (index === undefined || (await this.#idsOf(index)).includes(id)) return true
     await this.#remove(id)
     return false
   }
@@ -130,14 +130,14 @@ export class ConsoleSessions {
 
   /** Ends a session by its id. */
   async end(id: string): Promise<void> {
-    const stored = await this.#read(id)
-    if (stored?.index) await available(this.#index.remove(stored.index, id))
+    const index = (await this.#read(id))?.index
+    if (index) await this.#available(() => this.#index.remove(index, id))
     await this.#remove(id)
   }
 
   /** Sessions of a principal that have not ended, newest first. */
   async list(owner: Owner): Promise<SessionSummary[]> {
-    const ids = await available(this.#index.list(indexKeyOf(owner)))
+    const ids = await this.#idsOf(indexKeyOf(owner))
     const found = await Promise.all(ids.map((id) => this.#read(id)))
     return ids.flatMap((id, i) => {
       const stored = found[i]
@@ -150,21 +150,34 @@ export class ConsoleSessions {
   /** Ends a session of a principal by its id; returns false if the principal has none of this id. */
   async revoke(owner: Owner, id: string): Promise<boolean> {
     const index = indexKeyOf(owner)
-    if (!(await available(this.#index.list(index))).includes(id)) return false
-    await available(this.#index.remove(index, id))
+    if (!(await this.#idsOf(index)).includes(id)) return false
+    await this.#available(() => this.#index.remove(index, id))
     await this.#remove(id)
     return true
   }
 
   async #read(id: string): Promise<Stored | undefined> {
-    const text = await available(this.#redis.get(PREFIX + id))
+    const text = await this.#available(() => this.#redis.get(PREFIX + id))
     if (!text) return undefined
     const stored = JSON.parse(text) as Stored
     return this.#leftOf(stored, this.#now()) > 0 ? stored : undefined
   }
 
   async #remove(id: string): Promise<void> {
-    await available(this.#redis.set(PREFIX + id, '', 'PX', 1))
+    await this.#available(() => this.#redis.set(PREFIX + id, '', 'PX', 1))
+  }
+
+  #idsOf(index: string): Promise<string[]> {
+    return this.#available(() => this.#index.list(index))
+  }
+
+  /** Every command of this file has the same effect if it runs twice. */
+  async #available<T>(command: () => Promise<T>): Promise<T> {
+    try {
+      return await runRepeatable(this.#redis, command)
+    } catch {
+      throw unavailable('sessions of the console cannot be read: Redis is unavailable; retry')
+    }
   }
 
   #leftOf({ created, used }: Stored, now: number): number {
@@ -174,7 +187,7 @@ export class ConsoleSessions {
 
   async #write(id: string, stored: Stored): Promise<void> {
     const left = Math.max(1, Math.ceil(this.#leftOf(stored, this.#now())))
-    await available(this.#redis.set(PREFIX + id, JSON.stringify(stored), 'PX', left))
+    await this.#available(() => this.#redis.set(PREFIX + id, JSON.stringify(stored), 'PX', left))
   }
 }
 
@@ -205,13 +218,5 @@ function unseal(token: string, sealed: string): string | undefined {
     return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8')
   } catch {
     return undefined
-  }
-}
-
-async function available<T>(command: Promise<T>): Promise<T> {
-  try {
-    return await command
-  } catch {
-    throw unavailable('sessions of the console cannot be read: Redis is unavailable; retry')
   }
 }

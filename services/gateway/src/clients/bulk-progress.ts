@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { unavailable } from '@windlass/runtime/faults'
-import type { Redis } from '@windlass/runtime/redis/redis'
+import { type Redis, runRepeatable } from '@windlass/runtime/redis/redis'
 
 /**
  * Below `console:`, because the gateway's Redis user may already use this prefix; another prefix would need
@@ -47,14 +47,15 @@ export class BulkProgress {
 
   /** Stores the progress; a store that is unavailable does not stop the act. */
   async save(owner: Owner, record: BulkRecord): Promise<void> {
-    await this.#redis
-      .set(keyOf(owner, record.id), JSON.stringify(record), 'PX', KEPT_MS)
-      .catch(() => {})
+    const text = JSON.stringify(record)
+    const write = () => this.#redis.set(keyOf(owner, record.id), text, 'PX', KEPT_MS)
+    await runRepeatable(this.#redis, write).catch(() => {})
   }
 
   /** Reads the progress of an act of this owner. Throws `unavailable` without Redis. */
   async read(owner: Owner, id: string): Promise<BulkRecord | undefined> {
-    const text = await this.#redis.get(keyOf(owner, id)).catch(() => {
+    const key = keyOf(owner, id)
+    const text = await runRepeatable(this.#redis, () => this.#redis.get(key)).catch(() => {
       throw unavailable('the progress cannot be read: Redis is unavailable; retry')
     })
     if (!text) return undefined

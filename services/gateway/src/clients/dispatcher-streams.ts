@@ -3,6 +3,7 @@ import { request as requestSecurely } from 'node:https'
 import type { ServiceIdentity } from '@windlass/rpc/service-identity'
 import { unavailable } from '@windlass/runtime/faults'
 import { newId } from '@windlass/runtime/ids'
+import { startTimeLimit } from '@windlass/runtime/timeout'
 import type { WorkerIdentity } from '../domain/worker-identity.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { DispatcherWatch } from './dispatcher-watch.ts'
@@ -210,14 +211,14 @@ function connectTo(
 /** Resolves to the response, or to undefined if the dispatcher does not respond in time. */
 function waitForResponse(call: ClientRequest): Promise<IncomingMessage | undefined> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => call.destroy(new Error('no answer')), RESPONSE_TIMEOUT_MS)
+    const release = startTimeLimit(RESPONSE_TIMEOUT_MS, () => call.destroy(new Error('no answer')))
     call.once('response', (answer) => {
-      clearTimeout(timer)
+      release()
       resolve(answer)
     })
     call.on('error', () => resolve(undefined))
     call.once('close', () => {
-      clearTimeout(timer)
+      release()
       resolve(undefined)
     })
   })
