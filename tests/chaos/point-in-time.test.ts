@@ -30,8 +30,7 @@ async function afterRestore(database: string): Promise<string> {
 }
 
 async function emptyRedis(): Promise<void> {
-  const redis = openRedis(testUrl('TEST_REDIS_URL'))
-  redis.options.commandTimeout = HANG_MS
+  const redis = openRedis(testUrl('TEST_REDIS_URL'), {}, HANG_MS)
   await redisReady(redis, HANG_MS)
   await redis.flushdb()
   redis.disconnect()

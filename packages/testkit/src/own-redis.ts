@@ -8,8 +8,7 @@ url.pathname = process.env.VITEST_POOL_ID ?? '0'
 process.env.TEST_REDIS_URL = url.href
 
 const HANG_MS = 60_000
-const redis = openRedis(url.href)
-redis.options.commandTimeout = HANG_MS
+const redis = openRedis(url.href, {}, HANG_MS)
 await redisReady(redis, HANG_MS)
 await redis.flushdb()
 redis.disconnect()

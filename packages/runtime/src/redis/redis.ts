@@ -18,8 +18,13 @@ const MAX_RECONNECT_MS = 1_000
  * The connection is also the circuit breaker for a Redis that hangs: the first command that is not
  * answered in time closes it, and a new connection takes commands once Redis has answered on it.
  * A rediss:// URL may have an authority of the server's certificate, and a client certificate.
+ * `commandMs` is the time limit of a command, in milliseconds.
  */
-export function openRedis(url: string, { tls_ca, tls_cert, tls_key }: RedisTls = {}): Redis {
+export function openRedis(
+  url: string,
+  { tls_ca, tls_cert, tls_key }: RedisTls = {},
+  commandMs = COMMAND_MS,
+): Redis {
   const { protocol } = new URL(url)
   if (protocol !== 'redis:' && protocol !== 'rediss:')
     throw new Error('[svc.redis].url must begin with redis:// or rediss://')
@@ -30,7 +35,7 @@ export function openRedis(url: string, { tls_ca, tls_cert, tls_key }: RedisTls =
     ...(tls_cert && { cert: readFileSync(tls_cert) }),
     ...(tls_key && { key: readFileSync(tls_key) }),
   }
-  const redis = new BreakingRedis(url, {
+  const redis = new BreakingRedis(url, commandMs, {
     ...(protocol === 'rediss:' && { tls: files }),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
@@ -43,10 +48,12 @@ export function openRedis(url: string, { tls_ca, tls_cert, tls_key }: RedisTls =
 }
 
 class BreakingRedis extends Redis {
+  readonly #commandMs: number
   #lostMs: number | undefined
 
-  constructor(url: string, options: RedisOptions) {
+  constructor(url: string, commandMs: number, options: RedisOptions) {
     super(url, options)
+    this.#commandMs = commandMs
     this.on('ready', () => {
       this.#lostMs = undefined
     })
@@ -63,7 +70,7 @@ class BreakingRedis extends Redis {
   /** Has a time limit of its own: that of ioredis also ends commands whose answer waits in the socket. */
   override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
     const socket = this.stream
-    const release = startTimeLimit(COMMAND_MS, () => {
+    const release = startTimeLimit(this.#commandMs, () => {
       command.reject(new Error('Command timed out'))
       // Other commands of the connection end with it; the first one closes it.
       if (this.stream !== socket) return
