@@ -79,7 +79,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     await one.visit(`executions/${ids.checkout}?tab=data`, 'checkout')
     await one.page.getByLabel('Error', { exact: true }).first().waitFor()
     expect(await one.page.getByText('card declined <script>alert(1)</script>').count()).not.toBe(0)
-    await one.page.getByRole('button', { name: 'As stored' }).first().click()
+    await one.page.getByRole('button', { name: 'As stored: Input' }).click()
     expect(await one.page.getByLabel('Input, text').textContent()).toBe(INPUT)
     await one.page.getByRole('link', { name: 'Run again' }).click()
     await one.page.getByRole('heading', { name: 'Run checkout' }).waitFor()
@@ -123,7 +123,7 @@ describe.skipIf(obstacle)(`the console in Chromium${obstacle ? `: ${obstacle}` :
     await page.waitForURL(/console\/executions\/[0-9a-f]{32}$/)
     const parts = page.getByRole('navigation', { name: 'Parts of the execution' })
     await parts.getByRole('link', { name: 'Input and output' }).click()
-    await page.getByRole('button', { name: 'As stored' }).first().click()
+    await page.getByRole('button', { name: 'As stored: Input' }).click()
     await expect.poll(() => page.getByLabel('Input, text').textContent()).toBe('[9007199254740993]')
     await visit('executions?workflow_name=greet', 'Executions')
     const [file] = await Promise.all([

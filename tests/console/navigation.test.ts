@@ -81,6 +81,8 @@ describe.skipIf(obstacle)(`navigation${obstacle ? `: ${obstacle}` : ''}`, () => 
     await expect.poll(() => page.locator('table.clickable tbody tr').count()).toBe(1)
     expect(await page.getByTitle(execution_id).count()).toBe(1)
     await page.getByLabel('Tags').fill('')
+    // The other filters stay open, although none of them is given now.
+    await page.waitForURL(({ search }) => !search.includes('tags'))
     await page.getByLabel('Ran at least, s').fill('3600')
     await page.getByText('No execution matches').waitFor()
   })

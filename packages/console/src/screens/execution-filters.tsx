@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
 import { listWorkflows } from '../api/workflows.ts'
@@ -50,6 +50,12 @@ export function ExecutionFilters({ query, children }: Props) {
   const given = TEXT_FILTERS.filter(({ name }) => query.get(name))
   const isFiltered = state !== '' || given.length > 0
   const more = TEXT_FILTERS.slice(ALWAYS)
+  const isMoreGiven = given.some((view) => more.includes(view))
+  // Stays open when its last filter is cleared: the next one is typed there.
+  const [isOpen, setOpen] = useState(isMoreGiven)
+  useEffect(() => {
+    if (isMoreGiven) setOpen(true)
+  }, [isMoreGiven])
   const completion = useCompletion()
   const filter = (view: TextFilterView) => (
     <TextFilter
@@ -82,7 +88,7 @@ export function ExecutionFilters({ query, children }: Props) {
         ))}
       </nav>
       {TEXT_FILTERS.slice(0, ALWAYS).map(filter)}
-      <details open={given.some((view) => more.includes(view))}>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary>More filters</summary>
         <div class="more-filters">{more.map(filter)}</div>
       </details>
