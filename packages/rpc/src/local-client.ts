@@ -3,6 +3,7 @@ import type { Failure } from '@windlass/proto/windlass/rpc/v1/calls'
 import { countDependencyFailure } from '@windlass/runtime/dependency-failures'
 import type { LocalServer } from '@windlass/runtime/process/colocation'
 import { retry } from '@windlass/runtime/retry'
+import { startTimeLimit } from '@windlass/runtime/timeout'
 import type { OutgoingCall } from './multiplexed-client.ts'
 import type { ServiceIdentity } from './service-identity.ts'
 
@@ -61,7 +62,7 @@ function callServer(
     if (signal?.aborted) return reject(failure(status.CANCELLED, 'cancelled'))
     const running = server.start(outgoing)
     const release = () => {
-      clearTimeout(timer)
+      cancelDeadline()
       signal?.removeEventListener('abort', onAbort)
       answerNow?.removeEventListener('abort', onAnswerNow)
     }
@@ -76,7 +77,7 @@ function callServer(
       countDependencyFailure(service, 'timeout')
       abandon(failure(status.DEADLINE_EXCEEDED, 'deadline exceeded'))
     }
-    const timer = setTimeout(onDeadline, deadline - Date.now())
+    const cancelDeadline = startTimeLimit(deadline - Date.now(), onDeadline)
     signal?.addEventListener('abort', onAbort, { once: true })
     answerNow?.addEventListener('abort', onAnswerNow, { once: true })
     running.response.then(resolve, reject).finally(release)

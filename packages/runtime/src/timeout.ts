@@ -1,6 +1,6 @@
 /**
  * Calls `expire` after `ms` milliseconds, after the poll phase of the event loop: timers fire first when this process
- * was itself suspended or busy, and an answer that waits in a socket has arrived in time. Returns what prevents the call.
+ * was itself suspended or busy, and an answer that waits in a socket then counts as in time. Returns what prevents the call.
  */
 export function startTimeLimit(ms: number, expire: () => void): () => void {
   let check: NodeJS.Immediate | undefined

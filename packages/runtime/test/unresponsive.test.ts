@@ -60,10 +60,12 @@ test('the process is blocked while NATS answers: NATS counts as available', asyn
   onTestFinished(() => subscription.stop())
   const timeouts = () => dependencyFailures().get('nats timeout') ?? 0
   const earlier = timeouts()
+  expect(bus.isUp).toBe(true)
   const confirmed = subscription.confirmed()
   await blockAfterSending(1_500)
   await confirmed
   expect(timeouts()).toBe(earlier)
+  expect(bus.isUp).toBe(true)
 })
 
 test('NATS hangs: after one timeout it counts as unavailable until it answers', async () => {

@@ -4,7 +4,8 @@ import { openRedis, type Redis, redisReady } from '@windlass/runtime/redis/redis
 import { storeUrl, testUrl } from '@windlass/testkit/database'
 import { ThrottledLink } from '@windlass/testkit/throttled-link'
 import { expect, onTestFinished, test } from 'vitest'
-import { ConsoleSessions } from '../src/access/console-session.ts'
+import { ConsoleSessions, idOf } from '../src/access/console-session.ts'
+import { indexKeyOf, SessionIndex } from '../src/access/console-session-index.ts'
 import { startGateway } from './gateway-fixture.ts'
 import { keyOf, keysOfAnnAndBob } from './service-account.ts'
 
@@ -114,6 +115,22 @@ test.each<[string, (sessions: ConsoleSessions, token: string, id: string) => Pro
   await new ConsoleSessions(late, lifetimes, () => now).credentialOf(token)
   expect(await sessions.credentialOf(token)).toBeUndefined()
   expect(await sessions.list(OWNER)).toEqual([])
+})
+
+test('an id that is added twice: listed once; those beyond the limit are returned until they are removed', async () => {
+  const redis = openRedis(storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'))
+  onTestFinished(() => redis.disconnect())
+  await redisReady(redis)
+  const index = new SessionIndex(redis)
+  const key = indexKeyOf({ ...OWNER, subject: `twice-${OWNER.subject}` })
+  const [oldest = '', ...others] = Array.from({ length: 51 }, (_, i) => idOf(`${key} ${i}`))
+  for (const id of [oldest, ...others.slice(0, -1)])
+    expect(await index.add(key, id, 60_000)).toEqual([])
+  const [newest = ''] = others.slice(-1)
+  for (let i = 0; i < 2; i++) expect(await index.add(key, newest, 60_000)).toEqual([oldest])
+  await index.remove(key, oldest)
+  expect(await index.list(key)).toEqual(others.toReversed())
+  expect(await index.add(key, newest, 60_000)).toEqual([])
 })
 
 test('Redis answers one command too late: sessions are opened, read and ended', async () => {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Redis, type RedisOptions, ReplyError } from 'ioredis'
+import { Redis as IoRedis, type RedisOptions, ReplyError } from 'ioredis'
 import { countDependencyFailure } from '../dependency-failures.ts'
 import { startTimeLimit, waitAtMost } from '../timeout.ts'
 
@@ -11,6 +11,11 @@ interface RedisTls {
 
 const COMMAND_MS = 500
 const CONNECT_MS = 2_000
+/**
+ * Time for Redis to close a connection that is given up, which shows that it runs no more commands of it. Half of
+ * CONNECT_MS, so that callers that wait for a new connection do so for longer.
+ */
+const DISCONNECT_MS = 1_000
 const MAX_RECONNECT_MS = 1_000
 
 /**
@@ -35,11 +40,12 @@ export function openRedis(
     ...(tls_cert && { cert: readFileSync(tls_cert) }),
     ...(tls_key && { key: readFileSync(tls_key) }),
   }
-  const redis = new BreakingRedis(url, commandMs, {
+  const redis = new Redis(url, commandMs, {
     ...(protocol === 'rediss:' && { tls: files }),
     enableOfflineQueue: false,
     enableAutoPipelining: true,
     connectTimeout: CONNECT_MS,
+    disconnectTimeout: DISCONNECT_MS,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, MAX_RECONNECT_MS),
   })
@@ -47,9 +53,11 @@ export function openRedis(
   return redis
 }
 
-class BreakingRedis extends Redis {
+/** The connection that `openRedis` opens. */
+export class Redis extends IoRedis {
   readonly #commandMs: number
   #lostMs: number | undefined
+  #nextReady: Promise<void> | undefined
 
   constructor(url: string, commandMs: number, options: RedisOptions) {
     super(url, options)
@@ -62,18 +70,29 @@ class BreakingRedis extends Redis {
     })
   }
 
-  /** Milliseconds since the last connection was lost; 0 while there is one. */
+  /** Milliseconds since the last connection closed, or the first attempt failed; 0 before and while there is one. */
   get lostForMs(): number {
     return this.#lostMs === undefined ? 0 : performance.now() - this.#lostMs
   }
 
+  /** Resolves with the next connection; one promise for all callers, so that they add one listener. */
+  get nextReady(): Promise<void> {
+    this.#nextReady ??= new Promise((resolve) => {
+      this.once('ready', () => {
+        this.#nextReady = undefined
+        resolve()
+      })
+    })
+    return this.#nextReady
+  }
+
   /** Has a time limit of its own: that of ioredis also ends commands whose answer waits in the socket. */
-  override sendCommand(...[command, stream]: Parameters<Redis['sendCommand']>): unknown {
+  override sendCommand(...[command, stream]: Parameters<IoRedis['sendCommand']>): unknown {
     const socket = this.stream
     const release = startTimeLimit(this.#commandMs, () => {
       command.reject(new Error('Command timed out'))
-      // Other commands of the connection end with it; the first one closes it.
-      if (this.stream !== socket) return
+      // The first command of a connection that is late closes it.
+      if (this.stream !== socket || !socket?.writable) return
       countDependencyFailure('redis', 'timeout')
       this.disconnect(true)
     })
@@ -85,7 +104,7 @@ class BreakingRedis extends Redis {
 /** Waits for the first connection, for at most `ms` milliseconds: a service also starts without Redis, without caches. */
 export async function redisReady(redis: Redis, ms = CONNECT_MS): Promise<void> {
   if (isReady(redis)) return
-  await waitAtMost(ms, new Promise<void>((resolve) => redis.once('ready', resolve)))
+  await waitAtMost(ms, redis.nextReady)
 }
 
 /** A connection that was closed because of a time limit is still `ready` until its socket has closed. */
@@ -93,18 +112,16 @@ const isReady = ({ status, stream }: Redis) => status === 'ready' && stream.writ
 
 /**
  * Runs a command that may run twice, for a caller that cannot work without Redis: once more if the connection broke and
- * is back soon, since one late answer closes it for all. Fails at once while Redis has been unavailable for longer.
+ * is back soon, since one late answer closes it for all. Fails at once when Redis has been unavailable for CONNECT_MS.
  */
 export async function runRepeatable<T>(redis: Redis, command: () => Promise<T>): Promise<T> {
   try {
     return await command()
   } catch (error) {
     if (error instanceof ReplyError) throw error
-    const lostForMs = redis instanceof BreakingRedis ? redis.lostForMs : 0
+    const { lostForMs } = redis
     if (lostForMs >= CONNECT_MS) throw error
     await redisReady(redis, CONNECT_MS - lostForMs)
     return command()
   }
 }
-
-export type { Redis }

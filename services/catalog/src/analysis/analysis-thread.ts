@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
+import { startTimeLimit } from '@windlass/runtime/timeout'
 import type { WorkerMessage, WorkerReply, WorkerSetup } from './protocol.ts'
 
 const MEBIBYTE = 1_048_576
@@ -113,10 +114,15 @@ function startDeadline(
     const elapsedMs = performance.now() - startedAt
     if (leftMs <= 0) onExpired('timeout')
     else if (elapsedMs >= maxWallMs) onExpired('cpu_starved')
-    else timer = setTimeout(check, Math.min(Math.max(leftMs, MIN_CHECK_MS), maxWallMs - elapsedMs))
+    else wait(Math.min(Math.max(leftMs, MIN_CHECK_MS), maxWallMs - elapsedMs))
   }
-  let timer = setTimeout(check, maxCpuMs)
-  return () => clearTimeout(timer)
+  let stop = () => {}
+  // The processor time is that of the whole process: while its main thread is busy, the answer waits.
+  const wait = (ms: number) => {
+    stop = startTimeLimit(ms, check)
+  }
+  wait(maxCpuMs)
+  return () => stop()
 }
 
 function readProcessCpuMs(): number {

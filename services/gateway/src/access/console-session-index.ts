@@ -8,12 +8,11 @@ const MAX_SESSIONS = 50
 const ID_CHARS = 44
 const KEPT_CHARS = MAX_SESSIONS * ID_CHARS
 
-/** Puts an id first, once, and returns those beyond the limit. */
+/** Puts an id first, once, and returns those beyond the limit, until they are removed. */
 const ADD = `
-local known = redis.call('get', KEYS[1]) or ''
-if string.find(known, ARGV[1], 1, true) then return '' end
-local ids = ARGV[1] .. ' ' .. known
-redis.call('set', KEYS[1], string.sub(ids, 1, ${KEPT_CHARS}), 'PX', ARGV[2])
+local ids = redis.call('get', KEYS[1]) or ''
+if not string.find(ids, ARGV[1], 1, true) then ids = ARGV[1] .. ' ' .. ids end
+redis.call('set', KEYS[1], ids, 'PX', ARGV[2])
 return string.sub(ids, ${KEPT_CHARS + 1})`
 
 const REMOVE = `
@@ -35,7 +34,7 @@ export class SessionIndex {
     this.#redis = redis
   }
 
-  /** Adds an id for `ttlMs`; returns the ids of sessions beyond the limit. */
+  /** Adds an id for `ttlMs`; returns the ids of sessions beyond the limit, which the caller has to end. */
   async add(key: string, id: string, ttlMs: number): Promise<string[]> {
     return idsIn(String(await this.#redis.eval(ADD, 1, key, id, ttlMs)))
   }

@@ -13,7 +13,7 @@
  * origin. Worker routes never read it.
  *
  * A principal can list its sessions and end each: an index by principal has their ids, which are the
- * hashes of the tokens. A session that an earlier release opened is not listed.
+ * hashes of the tokens.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
 import { unavailable } from '@windlass/runtime/faults'
@@ -37,8 +37,8 @@ interface Stored {
   used: number
   /** Nonce, tag and encrypted credential, in base64. */
   sealed: string
-  /** Key of the index that lists the session; absent in a session of an earlier release. */
-  index?: string
+  /** Key of the index that lists the session. */
+  index: string
   /** The beginning of the User-Agent header of the sign-in. */
   agent?: string
 }
@@ -92,7 +92,7 @@ export class ConsoleSessions {
     }
     await this.#write(idOf(token), stored)
     const excess = await this.#available(() => this.#index.add(index, idOf(token), this.maxAgeMs))
-    await Promise.all(excess.map((id) => this.#remove(id)))
+    await Promise.all(excess.map((id) => this.#endListed(index, id)))
     return token
   }
 
@@ -117,8 +117,7 @@ export class ConsoleSessions {
    */
   async #touch(id: string, stored: Stored): Promise<boolean> {
     await this.#write(id, stored)
-    const { index } = stored
-    if (index === undefined || (await this.#idsOf(index)).includes(id)) return true
+    if ((await this.#idsOf(stored.index)).includes(id)) return true
     await this.#remove(id)
     return false
   }
@@ -131,8 +130,7 @@ export class ConsoleSessions {
   /** Ends a session by its id. */
   async end(id: string): Promise<void> {
     const index = (await this.#read(id))?.index
-    if (index) await this.#available(() => this.#index.remove(index, id))
-    await this.#remove(id)
+    if (index) await this.#endListed(index, id)
   }
 
   /** Sessions of a principal that have not ended, newest first. */
@@ -151,9 +149,13 @@ export class ConsoleSessions {
   async revoke(owner: Owner, id: string): Promise<boolean> {
     const index = indexKeyOf(owner)
     if (!(await this.#idsOf(index)).includes(id)) return false
+    await this.#endListed(index, id)
+    return true
+  }
+
+  async #endListed(index: string, id: string): Promise<void> {
     await this.#available(() => this.#index.remove(index, id))
     await this.#remove(id)
-    return true
   }
 
   async #read(id: string): Promise<Stored | undefined> {
