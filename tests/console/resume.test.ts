@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 
@@ -80,5 +81,34 @@ describe.skipIf(obstacle)(`resumes${obstacle ? `: ${obstacle}` : ''}`, () => {
     await link.click()
     await page.getByRole('button', { name: 'Approve' }).click()
     await waitForState(id, 'COMPLETED')
+  })
+
+  test('a resume is under way and its dialog is closed: no second one can be sent', async () => {
+    const { id, page } = await openPaused('asks')
+    const resume = page.getByRole('button', { name: 'Resume this execution' })
+    const held: Route[] = []
+    await page.route(/\/resume\//, (route) => void held.push(route))
+    await resume.click()
+    await page.getByRole('button', { name: 'Resume the execution' }).click()
+    await expect.poll(() => held.length).toBe(1)
+    await page.keyboard.press('Escape')
+    expect(await resume.isDisabled()).toBe(true)
+    for (const route of held) await route.continue()
+    await page.getByText('Resumed.').waitFor()
+    await waitForState(id, 'PAUSED')
+  })
+
+  test('an execution goes on while its approvals are shown: they stay shown', async () => {
+    const { id, page } = await openPaused('asks')
+    const parts = page.getByRole('navigation', { name: 'Parts of the execution' })
+    const current = parts.locator('[aria-current]')
+    expect(await current.textContent()).toBe('Approvals')
+    const resume = `POST /workflows/default/asks/resume/${id}/async`
+    for (const state of ['PAUSED', 'COMPLETED']) {
+      await fixture.auth.requestOk(resume, { body: null })
+      await waitForState(id, state)
+    }
+    await page.locator('header').getByText('Completed').waitFor()
+    expect(await current.textContent()).toBe('Approvals')
   })
 })

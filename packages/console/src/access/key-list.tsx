@@ -90,24 +90,26 @@ function Rows({ principal, keys, onDone }: Props & { keys: readonly KeyRow[] }) 
 
 function NewKey({ principal, onDone }: Props) {
   const refusal = useRefusal('admin:principals:manage')
-  const [key, setKey] = useState('')
+  const [made, setMade] = useState<{ name: string; key: string }>()
   const create = async (fields: FormData) => {
     const permissions = wordsOf(fieldText(fields, 'permissions'))
     const networks = wordsOf(fieldText(fields, 'networks'))
     const days = fieldText(fields, 'days')
-    setKey(
-      await createKey(principal, {
-        name: fieldText(fields, 'name'),
-        ...(days !== '' && { expires_in_days: Number(days) }),
-        ...(permissions.length > 0 && { permissions }),
-        ...(networks.length > 0 && { networks }),
-      }),
-    )
+    const name = fieldText(fields, 'name')
+    // A key that is still shown would be taken for the new one.
+    setMade(undefined)
+    const key = await createKey(principal, {
+      name,
+      ...(days !== '' && { expires_in_days: Number(days) }),
+      ...(permissions.length > 0 && { permissions }),
+      ...(networks.length > 0 && { networks }),
+    })
+    setMade({ name, key })
     onDone()
   }
   return (
     <>
-      {key && <OnceShown title="The new API key" text={key} />}
+      {made && <OnceShown title={`The new API key ${made.name}`} text={made.key} />}
       <FormPanel title="New key" submit="Create the key" refusal={refusal} run={create}>
         <FormField label="Name">
           <input name="name" required maxLength={128} pattern="[\w.\-]+" spellcheck={false} />

@@ -1,5 +1,4 @@
-import { StatusError } from '@windlass/api-client/errors'
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import {
   actInBulk,
   type BulkPreview,
@@ -15,6 +14,7 @@ import { navigate } from '../location/location.ts'
 import { FailureText } from '../ui/failure-text.tsx'
 import { refusalOf } from '../ui/feedback.tsx'
 import { useAct } from '../ui/use-act.ts'
+import { useDisclosure } from '../ui/use-disclosure.ts'
 import { ActForm, useChosenAct } from './act-form.tsx'
 import { classOf, executionsIn, labelOf, Progress } from './actions.tsx'
 import { Preview } from './bulk-preview.tsx'
@@ -41,6 +41,15 @@ export function BulkPanel({ filter, refusal, example, running, onDone }: Props) 
   // Without Redis, only the frames report the progress.
   const progress = begun.data ?? frame
   const { isBusy, failure, act } = useAct()
+  const disclosure = useDisclosure(running !== undefined)
+  const hasEnded = begun.data !== undefined && begun.data.state !== 'running'
+  const isHere = useRef(true)
+  useEffect(
+    () => () => {
+      isHere.current = false
+    },
+    [],
+  )
   const look = () =>
     act(async () => {
       setFrame(undefined)
@@ -53,18 +62,17 @@ export function BulkPanel({ filter, refusal, example, running, onDone }: Props) 
         // The act continues at the server when this page is left; its id is in the address.
         for await (const one of actInBulk(filter, { ...chosenAct, expect })) {
           setFrame(one)
-          showBulk(one.id)
+          // Whoever has gone on to another screen, or to another filter, stays there.
+          if (isHere.current) showBulk(one.id)
         }
-      } catch (error) {
-        // More match than were shown.
-        if (error instanceof StatusError && error.status === 409) setPreview(undefined)
-        throw error
+        onDone()
+      } finally {
+        // After a failure too: more may match now, or the act may have begun.
+        setPreview(undefined)
       }
-      setPreview(undefined)
-      onDone()
     })
   return (
-    <details class="card form-panel" open={running !== undefined || undefined}>
+    <details class="card form-panel" {...disclosure}>
       <summary>Act on all that match</summary>
       <ActForm {...{ chosen, isBusy, example }}>
         <button
@@ -84,7 +92,12 @@ export function BulkPanel({ filter, refusal, example, running, onDone }: Props) 
         {progress && <Progress progress={progress} />}
       </div>
       <FailureText
-        text={failure || (begun.error && !progress ? refusalOf(begun.error) : undefined)}
+        // A stream that broke is no failure of an act that has reached its end.
+        text={
+          hasEnded
+            ? undefined
+            : failure || (begun.error && !progress ? refusalOf(begun.error) : undefined)
+        }
       />
     </details>
   )

@@ -1,17 +1,14 @@
-import { useState } from 'preact/hooks'
-import { actOnEach } from '../api/acts.ts'
-import type { BulkProgress } from '../api/bulk.ts'
+import { useMemo } from 'preact/hooks'
 import type { ExecutionRow } from '../api/executions.ts'
 import { runPermission, useRefusals } from '../api/permissions.ts'
 import { executionAddress } from '../location/address.ts'
-import { FailureText } from '../ui/failure-text.tsx'
 import { Link } from '../ui/link.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
-import { useAct } from '../ui/use-act.ts'
 import { ActForm, useChosenAct } from './act-form.tsx'
 import { classOf, executionsIn, labelOf, Progress, SHOWN } from './actions.tsx'
 import { applies, firstFor } from './applies.ts'
 import { Planned } from './bulk-preview.tsx'
+import { useSelectionAct } from './selection-act.ts'
 
 interface Props {
   /** The selected rows of the list. */
@@ -22,20 +19,17 @@ interface Props {
 
 /** Acts on the selected executions, with each of them and its state in view. */
 export function SelectionPanel({ rows, onClear, onDone }: Props) {
-  const chosen = useChosenAct(firstFor(rows))
+  // By the selection, not by the states: the act of a button does not change under the hand of a person.
+  const selection = rows.map((row) => row.execution_id).join(' ')
+  const chosen = useChosenAct(useMemo(() => firstFor(rows), [selection]))
   const { act: chosenAct, problem } = chosen
   const { action } = chosenAct
-  const [progress, setProgress] = useState<BulkProgress>()
-  const { isBusy, failure, act } = useAct()
+  const { isBusy, progress, start } = useSelectionAct()
   const refusalFor = useRefusals()
   const affected = rows.filter(({ state }) => applies(action, state))
   const leftOut = rows.length - affected.length
   const refusals = affected.flatMap((row) => refusalFor(runPermission(row)) ?? [])
   const isRefused = affected.length > 0 && refusals.length === affected.length
-  const perform = () =>
-    act(async () => {
-      for await (const one of actOnEach(affected, chosenAct)) setProgress(one)
-    }).finally(onDone)
   return (
     <section class="card page-body selection" aria-label="Selected executions">
       <ActForm {...{ chosen, isBusy }} example={affected[0]?.execution_id}>
@@ -44,7 +38,7 @@ export function SelectionPanel({ rows, onClear, onDone }: Props) {
           class={classOf(action)}
           disabled={isBusy || problem !== undefined || affected.length === 0 || isRefused}
           title={isRefused ? refusals[0] : undefined}
-          onClick={perform}
+          onClick={() => start(affected, chosenAct, onDone)}
         >
           {labelOf(action)} {executionsIn(affected.length)}
         </button>
@@ -71,7 +65,6 @@ export function SelectionPanel({ rows, onClear, onDone }: Props) {
         )}
         {progress && <Progress progress={progress} />}
       </div>
-      <FailureText text={failure} />
     </section>
   )
 }

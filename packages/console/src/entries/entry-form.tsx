@@ -2,6 +2,7 @@ import { ArgumentError } from '@windlass/api-client/errors'
 import { type EntryKind, type EntryRow, putEntry } from '../api/entries.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
+import { navigateFromHere } from '../location/location.ts'
 import { problemOfJson } from '../start/form.ts'
 import { isPreconditionFailed } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
@@ -12,7 +13,8 @@ interface Props {
   kind: EntryKind
   /** The entry whose value is replaced; a new one if undefined. */
   edited?: Edited<EntryRow>
-  onSaved: (name: string) => void
+  /** `go` changes the address, unless the person has gone to another screen since the press. */
+  onSaved: (name: string, go: (to: string) => void) => void
 }
 
 const HOUR_S = 3_600
@@ -37,6 +39,7 @@ export function EntryForm({ kind, edited, onSaved }: Props) {
   const { one, manage } = KINDS[kind]
   const refusal = useRefusal(manage)
   const save = async (fields: FormData, now?: EntryRow) => {
+    const go = navigateFromHere()
     const name = entry?.name ?? fieldText(fields, 'name')
     const hours = fieldText(fields, 'keep_hours')
     const draft = {
@@ -52,7 +55,7 @@ export function EntryForm({ kind, edited, onSaved }: Props) {
         `There is a ${one} of this name already: open it to replace its value.`,
       )
     })
-    onSaved(name)
+    onSaved(name, go)
   }
   return (
     <FormPanel

@@ -46,15 +46,14 @@ export function ExecutionActions({ execution, onDone, onSay }: Props) {
       <Link to={compareAddress(id)} class="button">
         <Icon name="list" /> Compare
       </Link>
-      {state === 'PAUSED' && (
-        <Resume
-          {...{ execution, refusal }}
-          onResumed={() => {
-            onSay('Resumed.')
-            onDone()
-          }}
-        />
-      )}
+      <Resume
+        {...{ execution, refusal }}
+        isPaused={state === 'PAUSED'}
+        onResumed={() => {
+          onSay('Resumed.')
+          onDone()
+        }}
+      />
       {!hasEnded(state) && (
         <ConfirmButton
           label="Cancel"

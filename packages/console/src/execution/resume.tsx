@@ -14,35 +14,41 @@ import { useApprovalsOf } from './use-approvals.ts'
 
 interface Props {
   execution: Pick<ExecutionHead, 'id' | 'namespace' | 'workflow'>
+  /** False: no button; a dialog that is open stays, with what was typed. */
+  isPaused: boolean
   refusal: string | undefined
   onResumed: () => void
 }
 
 /** Resumes a paused execution; one that waits for an approval would only pause again. */
-export function Resume({ execution, refusal, onResumed }: Props) {
+export function Resume({ execution, isPaused, refusal, onResumed }: Props) {
   const { id } = execution
-  const { data } = useApprovalsOf(id)
+  const { data } = useApprovalsOf(isPaused ? id : undefined)
   const [isOpen, setOpen] = useState(false)
+  // A dialog that is closed and opened again sends no second request while the first one is under way.
+  const sending = useAct()
   const isPending = data?.approvals.some(({ status }) => status === 'pending') ?? false
   const reason =
     refusal ?? (isPending ? 'It waits for an approval; the decision resumes it' : undefined)
   return (
     <>
-      <button
-        type="button"
-        aria-label="Resume this execution"
-        disabled={reason !== undefined}
-        title={reason}
-        onClick={() => setOpen(true)}
-      >
-        <Icon name="play" /> Resume
-      </button>
-      {isPending && !refusal && (
+      {isPaused && (
+        <button
+          type="button"
+          aria-label="Resume this execution"
+          disabled={sending.isBusy || reason !== undefined}
+          title={reason}
+          onClick={() => setOpen(true)}
+        >
+          <Icon name="play" /> Resume
+        </button>
+      )}
+      {isPaused && isPending && !refusal && (
         <Link to={executionAddress(id, { tab: 'approvals' })}>waits for an approval</Link>
       )}
       {isOpen && (
         <ResumeDialog
-          execution={execution}
+          {...{ execution, sending }}
           onClose={() => setOpen(false)}
           onResumed={() => {
             setOpen(false)
@@ -55,12 +61,14 @@ export function Resume({ execution, refusal, onResumed }: Props) {
 }
 
 interface DialogProps extends Pick<Props, 'execution' | 'onResumed'> {
+  sending: ReturnType<typeof useAct>
   onClose: () => void
 }
 
-function ResumeDialog({ execution: { id, namespace, workflow }, onClose, onResumed }: DialogProps) {
+function ResumeDialog({ execution, sending, onClose, onResumed }: DialogProps) {
+  const { id, namespace, workflow } = execution
   const [text, setText] = useState('')
-  const { isBusy, failure, act } = useAct()
+  const { isBusy, failure, act } = sending
   const isEmpty = text.trim() === ''
   const problem = useMemo(() => (isEmpty ? undefined : problemOfJson(text)), [text, isEmpty])
   const path = `${workflowPath(namespace, workflow)}/resume/${id}/async`
@@ -79,7 +87,7 @@ function ResumeDialog({ execution: { id, namespace, workflow }, onClose, onResum
       <JsonInput text={text} problem={problem} onChange={setText} />
       <FailureText text={failure} />
       <div class="actions">
-        <button type="button" onClick={onClose}>
+        <button type="button" disabled={isBusy} onClick={onClose}>
           No
         </button>
         <button

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { crashWorkers, DEMO_TASKS, readDemo, startDemo } from '../api/demo.ts'
 import { useMe } from '../api/me.ts'
 import { useQuery } from '../api/use-query.ts'
-import { navigate, usePlace } from '../location/location.ts'
+import { navigateFromHere, usePlace } from '../location/location.ts'
 import { FailureText } from '../ui/failure-text.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
@@ -25,8 +25,9 @@ function KillTheWorker() {
   const sequence = useSequence(id)
   const start = () =>
     act(async () => {
+      const go = navigateFromHere()
       setKilled(0)
-      navigate(`?demo=${await startDemo()}`)
+      go(`?demo=${await startDemo()}`)
     })
   const kill = () => act(async () => setKilled(await crashWorkers()))
   const isRunning = id !== '' && sequence !== undefined && !sequence.hasEnded

@@ -34,7 +34,7 @@ export function NeedsPerson({ paused, queue }: Props) {
     ...SCHEDULES,
     live: lists.schedules,
   })
-  const approvals = waiting.data?.approvals ?? []
+  const { approvals = [], total = approvals.length } = waiting.data ?? {}
   const failing = schedules.data?.filter((one) => one.failure_count > 0) ?? []
   const stuck = queue?.queues.filter(({ workers }) => workers.length === 0) ?? []
   const asked = new Set(approvals.map(({ execution_id }) => execution_id)).size
@@ -52,13 +52,14 @@ export function NeedsPerson({ paused, queue }: Props) {
       {approvals.length > 0 && (
         <PendingApprovals
           approvals={approvals}
+          isCut={total > approvals.length}
           most={SHOWN_APPROVALS}
           onDecided={waiting.refresh}
         />
       )}
       {approvals.length > SHOWN_APPROVALS && (
         <p>
-          <Link to="approvals">All {approvals.length} approvals</Link>
+          <Link to="approvals">All {count(total)} approvals</Link>
         </p>
       )}
       <Others

@@ -40,6 +40,16 @@ export function navigate(to: string, { replace = false } = {}): void {
 }
 
 /**
+ * Returns what changes the address when an answer has arrived: not if the person has gone to another screen meanwhile.
+ */
+export function navigateFromHere(): (to: string) => void {
+  const { path } = readPlace()
+  return (to) => {
+    if (readPlace().path === path) navigate(to)
+  }
+}
+
+/**
  * With each new path, begins at the top of the content, and moves the focus there: keys then scroll it, and Tab
  * reaches its first control. If the browser goes back, the content is where it was left.
  */

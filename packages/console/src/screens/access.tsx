@@ -4,7 +4,7 @@ import { useRefusal } from '../api/permissions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { fieldText } from '../format/words.ts'
 import { changed, principalAddress, roleAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { choiceProblem } from '../ui/choice-problem.ts'
 import { DataTable } from '../ui/data-table.tsx'
@@ -94,6 +94,7 @@ function NewPrincipal() {
   const roles = useQuery((refusal ?? cannotRead) ? undefined : 'roles', listRoles)
   const problem = choiceProblem(roles, { refusal: cannotRead, empty: 'There is no role yet' })
   const create = async (fields: FormData) => {
+    const go = navigateFromHere()
     const subject = fieldText(fields, 'subject')
     const external_issuer = fieldText(fields, 'issuer') || undefined
     await createPrincipal({
@@ -101,7 +102,7 @@ function NewPrincipal() {
       display_name: fieldText(fields, 'display_name') || undefined,
       roles: fields.getAll('roles').map(String),
     })
-    navigate(principalAddress(subject, external_issuer ?? ''))
+    go(principalAddress(subject, external_issuer ?? ''))
   }
   return (
     <FormPanel title="New principal" submit="Create the principal" refusal={refusal} run={create}>

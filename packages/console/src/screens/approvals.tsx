@@ -18,7 +18,6 @@ const STATUSES = ['pending', 'approved', 'rejected', 'cancelled'].map((name) => 
 /** Calls that wait for a person, and those that were decided. */
 export function ApprovalsScreen({ place: { query } }: ScreenProps) {
   const status = query.get('status') ?? 'pending'
-  const List = status === 'pending' ? PendingApprovals : ApprovalList
   const answer = useQuery(
     `approvals ${status}`,
     (signal) => listApprovals({ status, limit: String(LIMIT) }, signal),
@@ -38,7 +37,15 @@ export function ApprovalsScreen({ place: { query } }: ScreenProps) {
             <Nothing status={status} />
           ) : (
             <>
-              <List approvals={approvals} onDecided={answer.refresh} />
+              {status === 'pending' ? (
+                <PendingApprovals
+                  approvals={approvals}
+                  isCut={total > approvals.length}
+                  onDecided={answer.refresh}
+                />
+              ) : (
+                <ApprovalList approvals={approvals} onDecided={answer.refresh} />
+              )}
               {total > approvals.length && (
                 <p class="stale">
                   The newest {approvals.length} of {total}.

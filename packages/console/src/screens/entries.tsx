@@ -3,7 +3,6 @@ import { useQuery } from '../api/use-query.ts'
 import { EntryForm } from '../entries/entry-form.tsx'
 import { KINDS } from '../entries/kinds.ts'
 import { changed, entryAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
@@ -24,7 +23,7 @@ function Entries({ kind, place: { query } }: ScreenProps & { kind: EntryKind }) 
   const text = (query.get('text') ?? '').toLowerCase()
   return (
     <Page title={title} aside={answer.data && <span class="count">{answer.data.length}</span>}>
-      <EntryForm kind={kind} onSaved={(name) => navigate(entryAddress(kind, name))} />
+      <EntryForm kind={kind} onSaved={(name, go) => go(entryAddress(kind, name))} />
       <Loaded answer={answer}>
         {(all) =>
           all.length === 0 ? (

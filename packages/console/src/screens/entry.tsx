@@ -14,7 +14,7 @@ import { EntryForm } from '../entries/entry-form.tsx'
 import { EntryUses } from '../entries/entry-uses.tsx'
 import { KINDS } from '../entries/kinds.ts'
 import { clock, millis } from '../format/time.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
 import { Facts } from '../ui/facts.tsx'
@@ -87,7 +87,7 @@ function Replace({ kind, entry, refresh }: ReplaceProps) {
   const read = async () =>
     (await listEntries(kind)).find(({ name }) => name === entry.name) ?? { name: entry.name }
   const edited = useEdited({ stored: entry, textOf: fieldsOf, read, refresh })
-  return <EntryForm {...{ kind, edited }} onSaved={refresh} />
+  return <EntryForm {...{ kind, edited }} onSaved={() => refresh()} />
 }
 
 /** The value is read when it is asked for; for a secret the audit log says who read it. */
@@ -143,8 +143,9 @@ function Delete({ kind, name }: { kind: EntryKind; name: string }) {
         confirm={`Delete the ${one}`}
         onConfirm={() =>
           void act(async () => {
+            const go = navigateFromHere()
             await deleteEntry(kind, name)
-            navigate(kind)
+            go(kind)
           })
         }
       />

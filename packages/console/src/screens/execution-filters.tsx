@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { useQuery } from '../api/use-query.ts'
 import { listWorkers } from '../api/workers.ts'
 import { listWorkflows } from '../api/workflows.ts'
@@ -9,6 +9,7 @@ import { Icon } from '../ui/icon.tsx'
 import { Link } from '../ui/link.tsx'
 import { StateBadge } from '../ui/state-badge.tsx'
 import { TextFilter, type TextFilterView } from '../ui/text-filter.tsx'
+import { useDisclosure } from '../ui/use-disclosure.ts'
 
 const PATH = 'executions'
 
@@ -50,12 +51,7 @@ export function ExecutionFilters({ query, children }: Props) {
   const given = TEXT_FILTERS.filter(({ name }) => query.get(name))
   const isFiltered = state !== '' || given.length > 0
   const more = TEXT_FILTERS.slice(ALWAYS)
-  const isMoreGiven = given.some((view) => more.includes(view))
-  // Stays open when its last filter is cleared: the next one is typed there.
-  const [isOpen, setOpen] = useState(isMoreGiven)
-  useEffect(() => {
-    if (isMoreGiven) setOpen(true)
-  }, [isMoreGiven])
+  const disclosure = useDisclosure(given.some((view) => more.includes(view)))
   const completion = useCompletion()
   const filter = (view: TextFilterView) => (
     <TextFilter
@@ -88,7 +84,7 @@ export function ExecutionFilters({ query, children }: Props) {
         ))}
       </nav>
       {TEXT_FILTERS.slice(0, ALWAYS).map(filter)}
-      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <details {...disclosure}>
         <summary>More filters</summary>
         <div class="more-filters">{more.map(filter)}</div>
       </details>

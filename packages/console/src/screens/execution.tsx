@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { ExecutionActions } from '../execution/actions.tsx'
 import { ApprovalsTab } from '../execution/approvals-tab.tsx'
 import { AttemptBars } from '../execution/attempt-bars.tsx'
@@ -61,10 +61,20 @@ function usePartOf(id: string, tab: string | null, live: LiveSource): void {
   useTimeline(tab === 'timeline' ? id : undefined, live)
 }
 
+/** The tab of an execution whose code has not begun. */
+const NOT_BEGUN = 'why'
+
 /** What the reader most likely came for. */
 function firstTab({ state, events }: ExecutionDetail): string {
   if (state === 'PAUSED') return 'approvals'
-  return events.some(({ type }) => type === 'WORKFLOW_STARTED') ? 'timeline' : 'why'
+  return events.some(({ type }) => type === 'WORKFLOW_STARTED') ? 'timeline' : NOT_BEGUN
+}
+
+/** Once the code has begun, it stays when the state changes: what a person reads or types is not replaced. */
+function useFirstTab(execution: ExecutionDetail): string {
+  const shown = useRef(NOT_BEGUN)
+  if (shown.current === NOT_BEGUN) shown.current = firstTab(execution)
+  return shown.current
 }
 
 const TABS = [
@@ -85,7 +95,8 @@ interface DetailProps {
 
 function Detail({ execution, query, live }: DetailProps) {
   const now = useNow()
-  const tab = query.get('tab') ?? firstTab(execution)
+  const first = useFirstTab(execution)
+  const tab = query.get('tab') ?? first
   const { id, namespace, workflow, worker, state, events } = execution
   const created = timeOfId(id) ?? events[0]?.time ?? now
   const attempts = attemptsOf(created, events, now)

@@ -5,7 +5,7 @@ import { useQuery } from '../api/use-query.ts'
 import { toExecution } from '../exact/execution.ts'
 import { count } from '../format/time.ts'
 import { executionAddress, forkAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { problemOfJson } from '../start/form.ts'
 import { JsonInput } from '../start/json-input.tsx'
@@ -128,7 +128,10 @@ function Planned({ id, after, plan, again, input, text, onType }: Props) {
           class="primary"
           disabled={isBusy || problem !== undefined}
           onClick={() =>
-            void act(async () => navigate(executionAddress(await fork(id, after, changes))))
+            void act(async () => {
+              const go = navigateFromHere()
+              go(executionAddress(await fork(id, after, changes)))
+            })
           }
         >
           <Icon name="flow" /> Start the fork

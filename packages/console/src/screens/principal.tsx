@@ -11,7 +11,7 @@ import {
 import { useRefusal } from '../api/permissions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { address, roleAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { choiceProblem } from '../ui/choice-problem.ts'
 import { ConfirmButton } from '../ui/confirm-button.tsx'
@@ -107,8 +107,9 @@ function Actions({ principal, onDone }: Props) {
         confirm="Delete the principal"
         onConfirm={() =>
           act(async () => {
+            const go = navigateFromHere()
             await deletePrincipal(principal)
-            navigate('access')
+            go('access')
           })
         }
       />
@@ -159,7 +160,9 @@ function Roles({ principal, onDone }: Props) {
       >
         <label class="text-filter">
           <span>Grant</span>
-          <select name="role" disabled={problem !== undefined}>
+          <select name="role" required disabled={problem !== undefined}>
+            {/* Without it, the browser would choose another role once the chosen one has been granted. */}
+            <option value="">choose a role</option>
             {others?.map(({ name }) => (
               <option key={name}>{name}</option>
             ))}

@@ -13,7 +13,7 @@ import { useRefusal } from '../api/permissions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
 import { roleAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { EditedNotice } from '../ui/edited-notice.tsx'
 import { FailureText } from '../ui/failure-text.tsx'
@@ -79,7 +79,7 @@ const textOf = ({ permissions }: Role) => permissions.join('\n')
 function Change({ role, refresh }: { role: Role; refresh: () => void }) {
   const read = () => getRole(role.name)
   const edited = useEdited({ stored: role, textOf, read, refresh })
-  return <Permissions key={edited.fieldsKey} {...{ role, edited, refresh }} />
+  return <Permissions key={edited.fieldsKey} {...{ edited, refresh }} role={edited.stored} />
 }
 
 interface PermissionsProps {
@@ -103,9 +103,10 @@ function Permissions({ role, edited, refresh }: PermissionsProps) {
     })
   const make = (change: RoleChange) =>
     act(async () => {
+      const go = navigateFromHere()
       await edited.whileSame((now) => changeRole(now, change))
-      if (change.delete) return navigate('roles')
-      edited.onSaved()
+      if (change.delete) return go('roles')
+      await edited.onSaved()
       refresh()
     })
   const isShown = tried?.text === text && tried.stored === stored
@@ -117,6 +118,7 @@ function Permissions({ role, edited, refresh }: PermissionsProps) {
           rows={Math.min(20, role.permissions.length + 3)}
           spellcheck={false}
           value={text}
+          disabled={isBusy}
           onInput={(event) => {
             setText(event.currentTarget.value)
             edited.onType()
@@ -161,9 +163,10 @@ function Permissions({ role, edited, refresh }: PermissionsProps) {
 function Clone({ name }: { name: string }) {
   const refusal = useRefusal('admin:roles:manage')
   const clone = async (fields: FormData) => {
+    const go = navigateFromHere()
     const copy = fieldText(fields, 'name')
     await cloneRole(name, copy)
-    navigate(roleAddress(copy))
+    go(roleAddress(copy))
   }
   return (
     <FormPanel

@@ -4,7 +4,7 @@ import { useRefusal } from '../api/permissions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { fieldText, wordsOf } from '../format/words.ts'
 import { roleAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import { DataTable } from '../ui/data-table.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { FormField, FormPanel } from '../ui/form-panel.tsx'
@@ -51,9 +51,10 @@ const Rows = ({ roles }: { roles: readonly Role[] }) => (
 function NewRole() {
   const refusal = useRefusal('admin:roles:manage')
   const create = async (fields: FormData) => {
+    const go = navigateFromHere()
     const name = fieldText(fields, 'name')
     await createRole(name, wordsOf(fieldText(fields, 'permissions')))
-    navigate(roleAddress(name))
+    go(roleAddress(name))
   }
   return (
     <FormPanel title="New role" submit="Create the role" refusal={refusal} run={create}>

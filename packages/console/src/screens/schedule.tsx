@@ -12,7 +12,7 @@ import { useQuery } from '../api/use-query.ts'
 import { clock, millis } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
 import { workflowAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import { ruleOf } from '../schedules/rule.ts'
 import { OVERLAPS, ScheduleForm } from '../schedules/schedule-form.tsx'
 import { managing, ScheduleSwitch } from '../schedules/schedule-switch.tsx'
@@ -163,8 +163,9 @@ function Delete({ schedule }: { schedule: Schedule }) {
         confirm="Delete the schedule"
         onConfirm={() =>
           void act(async () => {
+            const go = navigateFromHere()
             await deleteSchedule(schedule.id)
-            navigate('schedules')
+            go('schedules')
           })
         }
       />

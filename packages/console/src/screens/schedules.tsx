@@ -4,7 +4,7 @@ import { count, millis } from '../format/time.ts'
 import { fieldText } from '../format/words.ts'
 import { lists } from '../live/feed.ts'
 import { changed, scheduleAddress, workflowAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import { ForecastTab } from '../schedules/forecast.tsx'
 import { ruleOf } from '../schedules/rule.ts'
 import { ScheduleForm } from '../schedules/schedule-form.tsx'
@@ -67,9 +67,10 @@ function NewSchedule() {
       // A permission may be for one workflow alone, which the server decides.
       refusal={undefined}
       save={async (draft, fields) => {
+        const go = navigateFromHere()
         const [namespace = '', ...name] = fieldText(fields, 'workflow').split('/')
         const workflow = { namespace, name: name.join('/') }
-        navigate(scheduleAddress(await createSchedule(workflow, fieldText(fields, 'name'), draft)))
+        go(scheduleAddress(await createSchedule(workflow, fieldText(fields, 'name'), draft)))
       }}
     />
   )

@@ -8,7 +8,7 @@ import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, type Workflow, workflowPath } from '../api/workflows.ts'
 import { toExecution } from '../exact/execution.ts'
 import { executionAddress, startAddress, workflowAddress } from '../location/address.ts'
-import { navigate } from '../location/location.ts'
+import { navigateFromHere } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { fieldsOf, initialText, problemOfJson } from '../start/form.ts'
 import { InputForm } from '../start/input-form.tsx'
@@ -36,10 +36,13 @@ export function StartScreen({ rest: [namespace = '', name = ''], place: { query 
     const path = `/executions/${encodeURIComponent(inputOf ?? '')}`
     return toExecution(await send({ method: 'GET', path }, signal)).input
   })
-  // Kept here, because the form begins anew with each version.
+  // Kept here, with the request that is under way, because the form begins anew with each version.
   const [typed, setTyped] = useState<Typed>()
   const text = typed?.of === inputOf ? typed?.text : undefined
   const onType = (changed: string) => setTyped({ of: inputOf, text: changed })
+  const [runKey, onRunKey] = useState('')
+  const starting = useAct()
+  const kept = { text, onType, runKey, onRunKey, starting }
   return (
     <Page
       title={`Run ${name}`}
@@ -52,14 +55,14 @@ export function StartScreen({ rest: [namespace = '', name = ''], place: { query 
       <Loaded answer={workflow}>
         {(found) =>
           inputOf === undefined ? (
-            <Start key={found.id} workflow={found} {...{ text, onType }} />
+            <Start key={found.id} workflow={found} {...kept} />
           ) : (
             <Loaded answer={earlier}>
               {(input) => (
                 <Start
                   key={`${found.id}${inputOf}`}
                   workflow={found}
-                  {...{ input, inputOf, from, text, onType }}
+                  {...{ input, inputOf, from, ...kept }}
                 />
               )}
             </Loaded>
@@ -82,6 +85,10 @@ interface Props {
   /** The input as it was changed; undefined if it was not. */
   text: string | undefined
   onType: (text: string) => void
+  /** The idempotency key; empty for a new one. */
+  runKey: string
+  onRunKey: (key: string) => void
+  starting: ReturnType<typeof useAct>
   /** Exact text of an earlier input. */
   input?: string
   /** The execution with that input. */
@@ -90,17 +97,19 @@ interface Props {
   from?: string | undefined
 }
 
-function Start({ workflow, input, inputOf, from, onType, ...changed }: Props) {
+function Start({ workflow, input, inputOf, from, onType, onRunKey, ...kept }: Props) {
   const { namespace, name, metadata } = workflow
   const schema = metadata.input_schema
-  const text = changed.text ?? input ?? initialText(schema)
-  const [key, setKey] = useState('')
-  const { isBusy, failure, act } = useAct()
+  const text = kept.text ?? input ?? initialText(schema)
+  const { isBusy, failure, act } = kept.starting
   const refusal = useRefusal(`workflow:${namespace}:${name}:run`)
   const problem = useMemo(() => problemOfJson(text), [text])
   const fields = isTooLongToEdit(text) ? undefined : fieldsOf(schema)
   const start = () =>
-    act(async () => navigate(executionAddress(await run(workflow, { body: text, from, key }))))
+    act(async () => {
+      const go = navigateFromHere()
+      go(executionAddress(await run(workflow, { body: text, from, key: kept.runKey })))
+    })
   useRunKey(start, isBusy || problem !== undefined || refusal !== undefined)
   return (
     <div class="start">
@@ -118,7 +127,7 @@ function Start({ workflow, input, inputOf, from, onType, ...changed }: Props) {
             startAddress(namespace, name, { version, [from ? 'from' : 'input_of']: inputOf })
           }
         />
-        <KeyField value={key} onChange={setKey} />
+        <KeyField value={kept.runKey} onChange={onRunKey} />
       </div>
       <div class={fields ? 'start-columns' : undefined}>
         {fields && (

@@ -1,5 +1,5 @@
 import { membersOf } from '@windlass/runtime/json/json'
-import { useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Field, problemOfJson, shownOf, withField } from './form.ts'
 
 interface Props {
@@ -42,7 +42,9 @@ interface EditorProps {
   onChange: (typed: string) => void
 }
 
-function Editor({ field: { name, editor, choices, isRequired }, value, onChange }: EditorProps) {
+function Editor(props: EditorProps) {
+  const { field, value, onChange } = props
+  const { name, editor, choices, isRequired } = field
   const id = `field-${name}`
   if (editor === 'switch' || editor === 'choice') {
     const texts = editor === 'switch' ? ['true', 'false'] : choices
@@ -57,20 +59,32 @@ function Editor({ field: { name, editor, choices, isRequired }, value, onChange 
       </select>
     )
   }
+  return <TextEditor {...props} />
+}
+
+function TextEditor({ field: { name, editor }, value, onChange }: EditorProps) {
+  const input = useRef<HTMLInputElement>(null)
+  /** Text that is not accepted yet; the input does not have it. */
+  const [draft, setDraft] = useState<string>()
+  const keep = (typed: string | undefined) => {
+    setDraft(typed)
+    input.current?.setCustomValidity(typed === undefined ? '' : 'This is not valid JSON')
+  }
+  useEffect(() => keep(undefined), [value])
   // A number is taken as it is typed, so that none is rounded; what is no JSON is refused before.
   const isValid = (typed: string) =>
     editor === 'text' || typed === '' || problemOfJson(typed) === undefined
   return (
     <input
-      id={id}
+      ref={input}
+      id={`field-${name}`}
       type="text"
       inputMode={editor === 'number' ? 'decimal' : undefined}
       class={editor === 'text' ? undefined : 'mono'}
-      value={value}
-      onInput={({ currentTarget: input }) => {
-        const accepted = isValid(input.value)
-        input.setCustomValidity(accepted ? '' : 'This is not valid JSON')
-        if (accepted) onChange(input.value)
+      value={draft ?? value}
+      onInput={({ currentTarget: { value: typed } }) => {
+        keep(isValid(typed) ? undefined : typed)
+        if (isValid(typed)) onChange(typed)
       }}
     />
   )

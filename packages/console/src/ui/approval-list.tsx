@@ -17,6 +17,16 @@ interface Props {
   onDecided: () => void
 }
 
+interface PendingProps extends Props {
+  /** True: older ones wait, which the answer does not have. */
+  isCut: boolean
+  /** The greatest number that is shown at first. */
+  most?: number
+}
+
+const isBefore = (row: ApprovalRow, other: ApprovalRow | undefined): boolean =>
+  (row.requested_at ?? '') < (other?.requested_at ?? '')
+
 /** Status of an approval that the server no longer lists among those that wait. */
 const GONE = 'gone'
 const idOf = ({ approval_id }: ApprovalRow) => approval_id
@@ -25,12 +35,16 @@ const idOf = ({ approval_id }: ApprovalRow) => approval_id
  * Approvals that wait, the newest first. One that arrives or is decided moves no other, since a press of
  * *Approve* would decide about the wrong call.
  */
-export function PendingApprovals({ approvals, most, ...props }: Props & { most?: number }) {
+export function PendingApprovals({ approvals, isCut, most, ...props }: PendingProps) {
   const latest = useMemo(() => approvals.slice(0, most), [approvals, most])
   const update = useCallback(
-    (row: ApprovalRow) =>
-      approvals.find((one) => idOf(one) === idOf(row)) ?? { ...row, status: GONE },
-    [approvals],
+    (row: ApprovalRow) => {
+      const now = approvals.find((one) => idOf(one) === idOf(row))
+      if (now) return now
+      const mayWait = isCut && isBefore(row, approvals.at(-1))
+      return mayWait ? row : { ...row, status: GONE }
+    },
+    [approvals, isCut],
   )
   const { rows, waiting, show } = useHeldRows(latest, { holds: true, idOf, update })
   return (

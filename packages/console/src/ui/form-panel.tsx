@@ -30,16 +30,18 @@ function Panel<T>({ title, icon = 'plus', submit, refusal, edited, ...props }: P
   const send = (event: SubmitEvent) => {
     event.preventDefault()
     const form = event.currentTarget as HTMLFormElement
-    void act(async () => {
+    const focused = document.activeElement
+    const send = act(async () => {
       const fields = new FormData(form)
       if (!edited) {
         await props.run(fields)
         form.reset()
       } else {
         await edited.whileSame((now) => props.run(fields, now))
-        edited.onSaved()
+        await edited.onSaved()
       }
     })
+    void send.then(() => requestAnimationFrame(() => focusAgain(focused)))
   }
   return (
     <details class="card form-panel">
@@ -47,9 +49,10 @@ function Panel<T>({ title, icon = 'plus', submit, refusal, edited, ...props }: P
         <Icon name={icon} /> {title}
       </summary>
       <form aria-label={title} onSubmit={send} onInput={edited?.onType}>
-        <div key={edited?.fieldsKey} class="form-fields">
+        {/* What is typed while the request is under way would be lost with its answer. */}
+        <fieldset key={edited?.fieldsKey} class="form-fields" role="none" disabled={isBusy}>
           {props.children}
-        </div>
+        </fieldset>
         <div class="actions">
           <button
             type="submit"
@@ -66,6 +69,11 @@ function Panel<T>({ title, icon = 'plus', submit, refusal, edited, ...props }: P
       </form>
     </details>
   )
+}
+
+/** A control loses the focus while it is disabled. */
+function focusAgain(control: Element | null): void {
+  if (document.activeElement === document.body && control instanceof HTMLElement) control.focus()
 }
 
 interface FieldProps {

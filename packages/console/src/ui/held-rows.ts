@@ -56,11 +56,15 @@ export function useHeldRows<Row>(latest: readonly Row[], options: Options<Row>):
     if (name !== '') leave(name, shown)
   }, [name, shown])
   const take = useCallback(
-    (now: readonly Row[]) =>
+    (now: readonly Row[]) => {
+      const asked = new Set(returned?.map(idOf))
+      // The answer has none of the rows that have been shown since it was asked for.
+      const kept = (row: Row) => (asked.has(idOf(row)) ? undefined : row)
       setShown((rows) =>
-        merge(rows, now, { idOf, update: () => undefined }).flatMap((row) => update(row) ?? []),
-      ),
-    [idOf, update],
+        merge(rows, now, { idOf, update: kept }).flatMap((row) => update(row) ?? []),
+      )
+    },
+    [returned, idOf, update],
   )
   const known = new Set(shown.map(idOf))
   const waiting = latest.filter((row) => !known.has(idOf(row))).length

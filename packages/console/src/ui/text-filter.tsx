@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { navigate } from '../location/location.ts'
 
 const TYPING_MS = 250
@@ -29,10 +29,22 @@ export function TextFilter({ view, query, to, choices = [], onFocus }: Props) {
   const listId = useId()
   const given = query.get(name) ?? ''
   const [text, setText] = useState(given)
-  useEffect(() => setText(given), [given])
+  // Other filters may be chosen while typing pauses.
+  const latest = useRef(to)
+  latest.current = to
+  const sent = useRef(given)
+  useEffect(() => {
+    // The address that follows the typing does not replace what has been typed since.
+    if (given !== sent.current) setText(given)
+    sent.current = given
+  }, [given])
   useEffect(() => {
     if (text === given) return
-    const timer = setTimeout(() => navigate(to({ [name]: text }), { replace: true }), TYPING_MS)
+    const follow = () => {
+      sent.current = text
+      navigate(latest.current({ [name]: text }), { replace: true })
+    }
+    const timer = setTimeout(follow, TYPING_MS)
     return () => clearTimeout(timer)
   }, [text, given])
   return (

@@ -5,6 +5,8 @@ import { isPreconditionFailed } from './feedback.tsx'
 /** An object that a form changes, as the form was filled with it. */
 export interface Edited<T> {
   base: T
+  /** The object as it was read last, or as it was after one's own change until that has been read. */
+  stored: T
   /** Differs whenever the fields have to be filled again. */
   fieldsKey: string
   /** Differs after each success, so that the form closes. */
@@ -21,7 +23,8 @@ export interface Edited<T> {
    * changed it meanwhile.
    */
   whileSame<R>(request: (now: T) => Promise<R>): Promise<R>
-  onSaved(): void
+  /** The change was stored: fills the fields with the object as it is now. */
+  onSaved(): Promise<void>
 }
 
 interface Options<T> {
@@ -37,6 +40,12 @@ interface Options<T> {
 
 const MAX_ATTEMPTS = 3
 
+/** The object after one's own change, while `stored` is still as it was before. */
+interface Own<T> {
+  before: string
+  now: T
+}
+
 interface State<T> {
   base: T
   /** Text of the stored state that the user has seen. */
@@ -47,7 +56,9 @@ interface State<T> {
  * Keeps what is typed into a form while someone else changes its object. A form into which nothing was typed has
  * the fields of the stored object.
  */
-export function useEdited<T>({ stored, textOf, read, refresh }: Options<T>): Edited<T> {
+export function useEdited<T>({ textOf, read, refresh, ...last }: Options<T>): Edited<T> {
+  const [own, setOwn] = useState<Own<T>>()
+  const stored = own && textOf(last.stored) === own.before ? own.now : last.stored
   const [typing, setTyping] = useState<State<T>>()
   const [filled, setFilled] = useState(0)
   const [saved, setSaved] = useState(0)
@@ -60,6 +71,7 @@ export function useEdited<T>({ stored, textOf, read, refresh }: Options<T>): Edi
   }
   return {
     base,
+    stored,
     fieldsKey: `${filled} ${textOf(base)}`,
     formKey: saved,
     isOutdated: text !== seen,
@@ -82,7 +94,11 @@ export function useEdited<T>({ stored, textOf, read, refresh }: Options<T>): Edi
         'Someone else has changed it since you opened it. Choose below whether to load that change or to keep yours.',
       )
     },
-    onSaved() {
+    async onSaved() {
+      // Otherwise one's own change would look like that of someone else until `stored` follows.
+      const now = await read().catch(() => undefined)
+      const before = textOf(last.stored)
+      setOwn(now && textOf(now) !== before ? { before, now } : undefined)
       fill()
       setSaved(saved + 1)
     },

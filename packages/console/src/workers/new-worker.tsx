@@ -33,7 +33,13 @@ export function NewWorker() {
           type="button"
           disabled={isBusy || refusal !== undefined}
           title={refusal}
-          onClick={() => void act(async () => setToken(await createWorkerToken()))}
+          onClick={() =>
+            void act(async () => {
+              // A token that is still shown would be taken for the new one.
+              setToken('')
+              setToken(await createWorkerToken())
+            })
+          }
         >
           <Icon name="key" /> Create a token
         </button>{' '}

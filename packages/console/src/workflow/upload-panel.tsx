@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { useMe } from '../api/me.ts'
 import { useRefusal } from '../api/permissions.ts'
 import { send } from '../api/server.ts'
@@ -36,15 +36,17 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
   const [isOver, setOver] = useState(false)
   const refusal = useRefusal('workflow:default:*:register')
   const maxBytes = useMe().data?.limits.max_workflow_upload_bytes ?? Number.POSITIVE_INFINITY
+  const attempts = useRef(0)
   const attempt = async (file: File, act: () => Promise<Stage>) => {
-    try {
-      setStage(await act())
-    } catch (error) {
-      setStage({ name: 'failed', file, why: refusalOf(error as Error) })
-    }
+    const own = ++attempts.current
+    const failed = (error: Error): Stage => ({ name: 'failed', file, why: refusalOf(error) })
+    const next = await act().catch(failed)
+    // The answer about an earlier file does not replace what is shown of a later one.
+    if (own === attempts.current) setStage(next)
   }
   const check = (file: File | undefined) => {
-    if (!file) return
+    if (!file || stage.name === 'uploading') return
+    attempts.current++
     if (file.size > maxBytes) {
       const why = `Too large: it has ${count(file.size)} bytes, and the server accepts at most ${count(maxBytes)}. Nothing was sent.`
       return setStage({ name: 'failed', file, why })

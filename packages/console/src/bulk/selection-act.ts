@@ -1,0 +1,50 @@
+import { useEffect, useState } from 'preact/hooks'
+import { actOnEach } from '../api/acts.ts'
+import type { BulkAct, BulkProgress } from '../api/bulk.ts'
+import type { ExecutionRow } from '../api/executions.ts'
+
+interface SelectionAct {
+  isBusy: boolean
+  progress: BulkProgress | undefined
+  /** Acts on the rows, unless an act is under way. */
+  start(rows: readonly ExecutionRow[], act: BulkAct, onDone: () => void): void
+}
+
+/** The act of this page on selected rows, which goes on while its panel is not shown. */
+let current: Pick<SelectionAct, 'isBusy' | 'progress'> = { isBusy: false, progress: undefined }
+const CHANGED = 'console:selection-act'
+
+function change(next: typeof current): void {
+  current = next
+  window.dispatchEvent(new Event(CHANGED))
+}
+
+async function run(rows: readonly ExecutionRow[], act: BulkAct): Promise<void> {
+  change({ isBusy: true, progress: undefined })
+  try {
+    for await (const progress of actOnEach(rows, act)) change({ isBusy: true, progress })
+  } finally {
+    change({ ...current, isBusy: false })
+  }
+}
+
+/**
+ * Acts on selected rows, one act at a time. A panel that is opened again while one is under way shows its progress, so that
+ * nobody starts it a second time.
+ */
+export function useSelectionAct(): SelectionAct {
+  const [seen, setSeen] = useState(() =>
+    current.isBusy ? current : { isBusy: false, progress: undefined },
+  )
+  useEffect(() => {
+    const update = () => setSeen(current)
+    window.addEventListener(CHANGED, update)
+    return () => window.removeEventListener(CHANGED, update)
+  }, [])
+  return {
+    ...seen,
+    start(rows, act, onDone) {
+      if (!current.isBusy) void run(rows, act).finally(onDone)
+    },
+  }
+}
