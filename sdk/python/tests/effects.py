@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+
 from windlass import task
 
 # Texts that tasks of the current test appended; a fixture clears the list before each test.
 effects: list[str] = []
+
+# Cleared: loading a value from a storage of a test takes until it is set.
+may_load = threading.Event()
+may_load.set()
 
 
 @task

@@ -14,10 +14,11 @@ from typing import Any
 import pytest
 
 from conftest import until
-from effects import effects
+from effects import effects, may_load
 from run_fixture import EXECUTION_ID, FakeServices, RecordingJournal, types
 from windlass import ExecutionContext, ExecutionEvent
 from windlass._children import track_children
+from windlass._mismatch import MismatchGuard
 from windlass._run import Run
 from windlass.codec import ZlibCodec
 from windlass.domain.state import ExecutionState
@@ -27,8 +28,9 @@ from windlass.worker._workflow_run import WorkflowRun
 
 TEXT = """
 import asyncio, threading
-from effects import effects
+from effects import effects, may_load
 from windlass import ExecutionContext, parallel, saga, sleep, task, workflow
+from windlass.output_storage import OutputStorage, OutputStorageReference
 
 @task
 async def book(name: str) -> str:
@@ -75,6 +77,44 @@ async def adds_a_bad_one(ctx: ExecutionContext[None]):
         saga_of_travel.add(undo, "b", threading.Lock())
         saga_of_travel.add(undo, "c")
         await wait()
+
+class HeldStorage(OutputStorage):
+    def store(self, reference_id, value):
+        return OutputStorageReference("held", reference_id, {"value": value})
+
+    def retrieve(self, reference):
+        may_load.wait()
+        return reference.metadata["value"]
+
+@task.with_options(output_storage=HeldStorage())
+async def pay(amount: int) -> int:
+    return amount
+
+@workflow
+async def pays(ctx: ExecutionContext[None]):
+    async with saga() as payments:
+        payments.add(undo, str(await pay(7)))
+        await book("a")
+        await wait()
+
+@task
+async def fail() -> None:
+    raise ValueError("no")
+
+@workflow
+async def fails_beside_a_payment(ctx: ExecutionContext[None]):
+    has_paid = asyncio.Event()
+
+    async def branch():
+        async with saga() as payments:
+            payments.add(undo, str(await pay(7)))
+            has_paid.set()
+            await asyncio.sleep(3600)
+
+    branch_task = asyncio.create_task(branch())
+    if not effects:
+        await has_paid.wait()
+    await fail()
 """
 SOURCE = Source("0" * 32, "default", "w", 1, base64.b64encode(TEXT.encode()).decode())
 
@@ -89,6 +129,7 @@ class OneRun:
         )
         self.journal = RecordingJournal()
         self._ended = asyncio.Event()
+        self.has_ended = self._ended.is_set
         run = Run(context, self.journal, FakeServices())
         source = Source(SOURCE.id, SOURCE.namespace, name, SOURCE.version, SOURCE.base64)
         self._workflow_run = WorkflowRun(Modules(), source, run, self._ended.set)
@@ -200,6 +241,60 @@ async def test_a_codec_the_calls_of_the_compensations_stay_readable() -> None:
     wrapped = json.loads(Payloads(ZlibCodec()).wrap_event(text))["value"]
     assert wrapped["~compensations"] == event.value["~compensations"]
     assert wrapped["name"]["$codec"] == "zlib"
+
+
+@pytest.mark.parametrize("last", ["pay", "book"])
+async def test_a_value_is_still_being_loaded_the_cancel_waits_until_the_code_has_it(
+    monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    monkeypatch.setattr("windlass._mismatch.SETTLE_LOOKS", 1)
+    looks = count_looks(monkeypatch)
+    log = await cancelled_log("pays")
+    cut = next(n for n, event in enumerate(log) if is_end(event, last)) + 1
+    effects.clear()
+    may_load.clear()
+    try:
+        run = OneRun("pays", log[:cut], ExecutionState.CANCELLING)
+        await until(lambda: len(looks) >= 5 or run.has_ended())
+    finally:
+        may_load.set()
+    assert types(await run.events())[-1] == "WORKFLOW_CANCELLED"
+    assert effects == ["undo 7"]
+
+
+async def test_the_body_fails_while_a_branch_loads_a_value_the_branch_gets_it_and_compensates(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looks = count_looks(monkeypatch)
+    log = await OneRun("fails_beside_a_payment", [], ExecutionState.CLAIMED).events()
+    cut = types(log).index("TASK_FAILED") + 1
+    assert effects == ["undo 7"]
+    may_load.clear()
+    looks.clear()
+    try:
+        run = OneRun("fails_beside_a_payment", log[:cut], ExecutionState.CLAIMED)
+        await until(lambda: len(looks) >= 5 or run.has_ended())
+    finally:
+        may_load.set()
+    assert types(await run.events())[-1] == "WORKFLOW_FAILED"
+    assert effects == ["undo 7", "undo 7"]
+
+
+def count_looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Returns the list of what the looks at the progress of a replay will have found."""
+    looks: list[bool] = []
+    is_behind = MismatchGuard.is_behind
+
+    def look(guard: MismatchGuard) -> bool:
+        looks.append(is_behind(guard))
+        return looks[-1]
+
+    monkeypatch.setattr(MismatchGuard, "is_behind", look)
+    return looks
+
+
+def is_end(event: ExecutionEvent, name: str) -> bool:
+    return event.type == "TASK_COMPLETED" and event.name == name
 
 
 @pytest.fixture(autouse=True)

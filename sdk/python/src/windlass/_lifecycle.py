@@ -91,7 +91,8 @@ async def _advance(run: Run, body: Body) -> None:
 
 async def _end_children(run: Run, outcome: E) -> None:
     """Cancels the code that still runs, and waits for its compensations."""
-    if outcome is not E.WORKFLOW_PAUSED and not run.guard.is_idle:
+    guard = run.guard
+    if outcome is not E.WORKFLOW_PAUSED and (guard.is_loading or not guard.is_idle):
         await _catch_up(run)
     await await_children(run.children)
     await await_compensations(run)

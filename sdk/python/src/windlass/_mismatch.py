@@ -44,8 +44,8 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import logging
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Any, Protocol
 
@@ -64,6 +64,9 @@ PAUSE_NAME = "nondeterminism"
 SETTLE_S = 2.0
 # Between two looks at the progress of a replay.
 CATCH_UP_S = 0.05
+# A replay without progress for so many looks has ended. Not counted as a time: while the loop is
+# blocked, the code of the run cannot make its calls.
+SETTLE_LOOKS = 40
 
 # Tasks around other calls: their ids change with the calls inside, so they explain nothing.
 _COMPOSITE = {"parallel", "pipeline", "first", "as_completed"}
@@ -103,6 +106,11 @@ class MismatchGuard:
         self._running: dict[str, set[str]] = {}
         self._matched: dict[str, asyncio.Event] = {}
         self._progress_at = 0.0
+        # Values of recorded calls that are being loaded from a storage.
+        self._loading = 0
+        self._has_loaded = False
+        self._quiet_looks = 0
+        self._looked_at = 0.0
         for call in calls:
             self._unrequested.setdefault(call.scope, {})[call.id] = call
         for event in run.context.events if calls else ():
@@ -114,6 +122,22 @@ class MismatchGuard:
         """True if this run has made all calls of the log, so that none needs a comparison."""
         return not self._unrequested
 
+    @property
+    def is_loading(self) -> bool:
+        """True while the value of a recorded call is being loaded; its code then goes on."""
+        return self._loading > 0
+
+    @contextmanager
+    def loading(self) -> Generator[None, None, None]:
+        """Notes that the value of a recorded call is being loaded."""
+        self._loading += 1
+        try:
+            yield
+        finally:
+            self._loading -= 1
+            # The code that awaits it may be in another asyncio task, and go on a little later.
+            self._has_loaded = True
+
     def request(self, call_id: str, place: str) -> None:
         """Notes that the run has created a call."""
         scope = self._recorded.get(call_id)
@@ -122,7 +146,7 @@ class MismatchGuard:
             self._new[call_id] = place
             return
         self._entered.add(scope)
-        self._progress_at = asyncio.get_running_loop().time()
+        self._note_progress()
         calls = self._unrequested.get(scope, {})
         calls.pop(call_id, None)
         if not calls:
@@ -146,10 +170,11 @@ class MismatchGuard:
         """Returns true while calls of the log are expected that this run has not made yet.
 
         What ends its code early, such as a timeout, must wait: an earlier run had come further.
+        To be called every CATCH_UP_S: SETTLE_LOOKS calls without progress make it false.
         """
-        now = asyncio.get_running_loop().time()
-        self._progress_at = self._progress_at or now
-        return now - self._progress_at < SETTLE_S and bool(self.list_unrequested())
+        if self._is_after_load():
+            return True
+        return bool(self.list_unrequested()) and not self._has_settled()
 
     def entering(self, call_id: str) -> _Entering:
         """Returns the context in which a call runs. A new call is held or refused before it."""
@@ -171,12 +196,33 @@ class MismatchGuard:
     def leave(self, call_id: str) -> None:
         """Ends a call."""
         self._running.get(scope_of(call_id), set()).discard(call_id)
-        self._progress_at = asyncio.get_running_loop().time()
+        self._note_progress()
 
     def stop(self, message: str, recorded: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         """Pauses or fails the execution because of a mismatch that has no new call to run."""
         output = {"message": message, "recorded": recorded, "new": new, "unrequested": 0}
         self._decide(f"{PAUSE_NAME}:{_digest([message])}", output, [])
+
+    def _note_progress(self) -> None:
+        self._progress_at = asyncio.get_running_loop().time()
+        self._quiet_looks = 0
+
+    def _is_after_load(self) -> bool:
+        """Returns true while a value is being loaded, and once afterwards."""
+        if not self._loading and not self._has_loaded:
+            return False
+        self._has_loaded = False
+        self._note_progress()
+        return True
+
+    def _has_settled(self) -> bool:
+        """Looks at the progress; returns true if there was none in the last SETTLE_LOOKS looks."""
+        now = asyncio.get_running_loop().time()
+        # Several places may look during the same interval.
+        if now - self._looked_at > CATCH_UP_S / 2:
+            self._looked_at = now
+            self._quiet_looks += 1
+        return self._quiet_looks > SETTLE_LOOKS
 
     def _release(self, scope: str) -> None:
         self._unrequested.pop(scope, None)

@@ -122,7 +122,8 @@ class TaskExecution:
             self._record(E.TASK_COMPLETED, recorded.value)
         if isinstance(recorded, Failed):
             raise self.restore(recorded.failure)
-        return await self._load(recorded.value)
+        with self.run.guard.loading():
+            return await self._load(recorded.value)
 
     async def _execute_unrecorded(self) -> Any:
         hold = self.run.environment.hold
