@@ -349,10 +349,39 @@ async def test_log_with_one_branch_far_ahead_of_the_other_has_no_mismatch() -> N
     assert journal.events[-1].value == whole[-1].value
 
 
+async def test_a_call_is_held_while_the_loop_is_blocked_for_an_hour_the_other_branch_still_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_replay = False
+
+    async def late() -> int:
+        if is_replay:
+            pass_an_hour(monkeypatch)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        return await charge(1)
+
+    async def both(ctx: ExecutionContext[Any]) -> Any:
+        return await asyncio.gather(charge_card(2), late())
+
+    whole = (await run_from(order(both))).events
+    is_replay = True
+    log = [event for event in whole[:-1] if event.name != "charge_card"]
+    journal = await run_from(order(both), log)
+    assert journal.events[-1].value == [2, 1]
+
+
+def pass_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets the loop run late, as if something had blocked it."""
+    loop = asyncio.get_running_loop()
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + 3600)
+
+
 async def test_renamed_task_in_a_concurrent_branch_is_a_mismatch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("windlass._mismatch.SETTLE_S", 0.05)
+    monkeypatch.setattr("windlass._mismatch.SETTLE_LOOKS", 1)
 
     async def changed(ctx: ExecutionContext[Any]) -> Any:
         return await asyncio.gather(branch(1, 4), charge_card(1), group(7))

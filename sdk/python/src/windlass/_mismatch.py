@@ -22,8 +22,8 @@ Condition 3 is for concurrent code in one scope (`asyncio.gather`, TaskGroup): o
 make its first new call before another has repeated its recorded ones. If the run has one asyncio
 task only, the decision is immediate. Otherwise the call is held. It is released when the recorded
 calls of its scope have been made, and it is a mismatch when the run has made no recorded call for
-SETTLE_S seconds. A recorded call of the same scope that runs again may be what the others wait for,
-for example until its timeout: as long as it runs, the call is held.
+two seconds (SETTLE_LOOKS). A recorded call of the same scope that runs again may be what the others
+wait for, for example until its timeout: as long as it runs, the call is held.
 
 What happens
 ------------
@@ -61,7 +61,6 @@ from windlass.errors import ExecutionStopped, NondeterminismError, PauseRequeste
 log = logging.getLogger("windlass.run")
 
 PAUSE_NAME = "nondeterminism"
-SETTLE_S = 2.0
 # Between two looks at the progress of a replay.
 CATCH_UP_S = 0.05
 # A replay without progress for so many looks has ended. Not counted as a time: while the loop is
@@ -105,7 +104,6 @@ class MismatchGuard:
         self._entered = {""}
         self._running: dict[str, set[str]] = {}
         self._matched: dict[str, asyncio.Event] = {}
-        self._progress_at = 0.0
         # Values of recorded calls that are being loaded from a storage.
         self._loading = 0
         self._has_loaded = False
@@ -146,7 +144,7 @@ class MismatchGuard:
             self._new[call_id] = place
             return
         self._entered.add(scope)
-        self._note_progress()
+        self._quiet_looks = 0
         calls = self._unrequested.get(scope, {})
         calls.pop(call_id, None)
         if not calls:
@@ -196,23 +194,19 @@ class MismatchGuard:
     def leave(self, call_id: str) -> None:
         """Ends a call."""
         self._running.get(scope_of(call_id), set()).discard(call_id)
-        self._note_progress()
+        self._quiet_looks = 0
 
     def stop(self, message: str, recorded: Mapping[str, Any], new: Mapping[str, Any]) -> None:
         """Pauses or fails the execution because of a mismatch that has no new call to run."""
         output = {"message": message, "recorded": recorded, "new": new, "unrequested": 0}
         self._decide(f"{PAUSE_NAME}:{_digest([message])}", output, [])
 
-    def _note_progress(self) -> None:
-        self._progress_at = asyncio.get_running_loop().time()
-        self._quiet_looks = 0
-
     def _is_after_load(self) -> bool:
         """Returns true while a value is being loaded, and once afterwards."""
         if not self._loading and not self._has_loaded:
             return False
         self._has_loaded = False
-        self._note_progress()
+        self._quiet_looks = 0
         return True
 
     def _has_settled(self) -> bool:
@@ -240,19 +234,19 @@ class MismatchGuard:
 
     async def _hold(self, call_id: str, scope: str) -> None:
         """Waits until the scope has no unrequested calls, or none is to be expected any more."""
-        loop = asyncio.get_running_loop()
         matched = self._matched.setdefault(scope, asyncio.Event())
-        self._progress_at = loop.time()
+        self._quiet_looks = 0
         has_warned = False
         while scope in self._unrequested:
-            wait_s = self._progress_at + SETTLE_S - loop.time()
-            if wait_s <= 0 and not self._running.get(scope):
+            has_settled = self._has_settled()
+            if has_settled and not self._running.get(scope):
                 return
-            if wait_s <= 0 and not has_warned:
+            if has_settled and not has_warned:
                 has_warned = True
                 log.warning("the call %s waits: the log has other calls, which may follow", call_id)
             with suppress(TimeoutError):
-                async with asyncio.timeout(wait_s if wait_s > 0 else SETTLE_S):
+                # What it waits for may take hours.
+                async with asyncio.timeout(CATCH_UP_S * (SETTLE_LOOKS if has_settled else 1)):
                     await matched.wait()
 
     def _refuse(self, call_id: str, scope: str) -> None:
