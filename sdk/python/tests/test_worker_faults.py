@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from conftest import HANG_S, Workers, until, until_idle
+from conftest import HANG_S, Workers, next_pong, until, until_idle
 from server_fake import TERMINAL, FakeServer
 from sources import SOURCE
 from windlass.worker import (
@@ -167,6 +167,27 @@ async def test_unanswered_claim_releases_the_execution(
     stored = server.start(source, "hello", "x")
     await until(lambda: stored.releases)
     assert stored.releases == [None]
+
+
+async def test_a_pong_is_never_answered_a_later_ping_is_answered(
+    server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("windlass.worker._http_api.PONG_TIMEOUT_S", 0.05)
+    is_held, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def hold_first(request: web.Request) -> None:
+        if request.path.endswith("/pong") and not is_held.is_set():
+            is_held.set()
+            await may_answer.wait()
+
+    server.faults.append(hold_first)
+    await workers.start()
+    server.ping()
+    await asyncio.wait_for(is_held.wait(), HANG_S)
+    try:
+        await next_pong(server)
+    finally:
+        may_answer.set()
 
 
 @pytest.mark.parametrize("part", ["/claim/", "/checkpoint/", "/pong"])

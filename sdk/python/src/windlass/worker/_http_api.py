@@ -33,6 +33,10 @@ ATTEMPT_HEADER = "X-Svc-Attempt"
 # A claim returns a new token in place of the one in the frame.
 EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
 
+# Of a pong. While one is unanswered, no other is sent, and the server evicts a worker after 40 s
+# without any.
+PONG_TIMEOUT_S = 5.0
+
 # Of an answer in a log line, in bytes.
 MAX_SHOWN = 80
 
@@ -123,7 +127,8 @@ class HttpApi:
         await self._post_for(execution_id, f"/logs/{execution_id}", body, generation)
 
     async def pong(self, body: bytes) -> None:
-        await self._post("/pong", body)
+        timeout_s = min(PONG_TIMEOUT_S, self._settings.request_timeout_s)
+        await self._post("/pong", body, timeout_s=timeout_s)
 
     async def fetch_secrets(
         self, execution_id: str, names: Sequence[str], *, previous: bool = False
@@ -240,9 +245,10 @@ class HttpApi:
         body: bytes | None = None,
         generation: str | None = None,
         renew_at: frozenset[int] = _SESSION_REJECTED,
+        timeout_s: float | None = None,
     ) -> HttpResponse:
         url = f"{self._settings.server_url}{self._path}{path}"
-        return await self._send("POST", url, body, generation, renew_at)
+        return await self._send("POST", url, body, generation, renew_at, timeout_s=timeout_s)
 
     async def _send(
         self,
@@ -252,8 +258,9 @@ class HttpApi:
         generation: str | None = None,
         renew_at: frozenset[int] = _SESSION_REJECTED,
         more: Mapping[str, str] = MappingProxyType({}),
+        timeout_s: float | None = None,
     ) -> HttpResponse:
-        timeout_s = self._settings.request_timeout_s
+        timeout_s = timeout_s or self._settings.request_timeout_s
         is_renewed = False
         while True:
             token = self._registration.token
