@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from functools import partial
 from pathlib import Path
 
@@ -12,7 +13,9 @@ from aiohttp import web
 from conftest import Workers, until
 from server_fake import TERMINAL, FakeServer, StoredExecution
 from sources import SOURCE
-from windlass.worker import _suspension
+from windlass._payloads import Payloads
+from windlass.codec import PayloadCodec
+from windlass.worker import _executions, _suspension
 
 SLEEPS = """
 from windlass import ExecutionContext, sleep, task, workflow
@@ -226,6 +229,48 @@ async def test_frame_that_is_not_begun_in_time_is_dropped(
     await until(lambda: has_ended(stored))
     assert late.state == "SCHEDULED"
     assert late.checkpoints == []
+
+
+async def test_a_codec_takes_longer_than_the_claim_deadline_the_frame_is_dropped(
+    server: FakeServer, workers: Workers, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_executions, "time", CLOCK)
+    await workers.start(codec="test_worker_delivery:SlowCodec")
+    payloads = Payloads(SlowCodec())
+    late = server.start(source, "hello", input_json=payloads.wrap('"late"'))
+    await until(lambda: CLOCK.late_s)
+    CLOCK.late_s = 0.0
+    stored = server.start(source, "hello", input_json=payloads.wrap('"soon"'))
+    await until(lambda: has_ended(stored))
+    assert late.state == "SCHEDULED"
+    assert late.checkpoints == []
+
+
+class Clock:
+    """Clock that a test sets forward."""
+
+    def __init__(self) -> None:
+        self.late_s = 0.0
+
+    def monotonic(self) -> float:
+        return time.monotonic() + self.late_s
+
+
+CLOCK = Clock()
+
+
+class SlowCodec(PayloadCodec):
+    """Takes an hour to decode a value that says so."""
+
+    name = "slow"
+
+    def encode(self, data: bytes) -> tuple[str, bytes]:
+        return "key", data
+
+    def decode(self, data: bytes, key: str) -> bytes:
+        if b"late" in data:
+            CLOCK.late_s = 3600.0
+        return data
 
 
 async def test_frame_that_is_read_after_a_suspension_is_claimed(

@@ -20,7 +20,7 @@ from windlass.worker._checkpoint import Checkpoints
 from windlass.worker._codec import decode_claim, refuse_claim
 from windlass.worker._delivery import deliver, release
 from windlass.worker._execution import Execution
-from windlass.worker._models import Assignment, Cancellation, Claim
+from windlass.worker._models import Assignment, Cancellation, Claim, Delivery
 from windlass.worker._statistics import RunEnd, Statistics
 from windlass.worker._suspension import SuspensionWatch
 from windlass.worker._worker_context import WorkerContext
@@ -169,8 +169,6 @@ class Executions:
         execution_id = assignment.execution_id
         try:
             claim = await self._obtain_claim(assignment, is_delayed)
-            if claim is not None:
-                claim = await self._decode(assignment, claim)
         finally:
             cancelled = self._claiming.pop(execution_id)
         if claim is None:
@@ -218,6 +216,7 @@ class Executions:
             error = problem
         execution_id = claim.context.execution_id
         log.error("execution %s cannot run here: %s", execution_id, error)
+        self._api.adopt(claim)
         body = refuse_claim(claim, error, self._settings.name, transient=assignment.transient)
         delivery = partial(self._api.checkpoint, execution_id, body, claim.generation)
         await deliver(delivery, f"checkpoint of {execution_id}", self._settings.terminal_deadline_s)
@@ -225,15 +224,26 @@ class Executions:
         return None
 
     async def _obtain_claim(self, assignment: Assignment, is_delayed: bool) -> Claim | None:
+        """Returns the claim with decoded values, or None if the execution does not run here."""
         delivery = assignment.delivery
         # The age of a frame that waited in a socket is not known: its work may be elsewhere by now.
-        if delivery is None or is_delayed or self._suspensions.may_be_late:
-            return await self._claim(assignment.execution_id)
+        if delivery is not None and not is_delayed and not self._suspensions.may_be_late:
+            # Before the age is read: the codec may wait for a key.
+            decoded = await self._decode(assignment, delivery.claim)
+            if decoded is None:
+                return None
+            if not self._suspensions.may_be_late:
+                return self._begin_in_time(delivery, decoded)
+        claim = await self._claim(assignment.execution_id)
+        return None if claim is None else await self._decode(assignment, claim)
+
+    def _begin_in_time(self, delivery: Delivery, decoded: Claim) -> Claim | None:
+        execution_id = decoded.context.execution_id
         if time.monotonic() - delivery.received_at > delivery.timeout_s:
-            log.warning("execution %s was not begun in time", assignment.execution_id)
+            log.warning("execution %s was not begun in time", execution_id)
             return None
-        self._api.adopt(delivery.claim)
-        return delivery.claim
+        self._api.adopt(decoded)
+        return decoded
 
     def _is_repeated(self, claim: Claim) -> bool:
         """True if this claim, or a later one of its execution, was received before."""
