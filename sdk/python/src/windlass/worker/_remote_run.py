@@ -26,6 +26,7 @@ from windlass.worker._frames import ChildFrame, FrameKind
 from windlass.worker._line_buffer import LineBuffer
 from windlass.worker._models import Assignment, Claim, Source
 from windlass.worker._outbox import MAX_PENDING_EVENTS, Outbox
+from windlass.worker._patient_timer import PatientTimer
 from windlass.worker._progress_buffer import ProgressBuffer
 from windlass.worker._run_services import RunServices
 
@@ -129,7 +130,7 @@ class RemoteRun:
         self._on_waiting = on_waiting
         self._child: ChildProcess | None = None
         self._calls: dict[int, asyncio.Task[None]] = {}
-        self._timer: asyncio.TimerHandle | None = None
+        self._timer: PatientTimer | None = None
         self._is_ended = False
 
     def start(self) -> None:
@@ -220,10 +221,10 @@ class RemoteRun:
             self._timer.cancel()
         self.outbox.close()
 
-    def _set_timer(self, delay_s: float, on_time: Any) -> None:
+    def _set_timer(self, delay_s: float, on_time: Callable[[], None]) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(delay_s, on_time)
+        self._timer = PatientTimer(delay_s, on_time)
 
     def _on_cancel_ignored(self) -> None:
         """Ends a cancelled execution whose code still runs."""
