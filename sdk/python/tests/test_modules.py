@@ -156,6 +156,22 @@ async def test_import_that_takes_too_long_fails_alone_and_is_used_once_it_has_en
     assert (await modules.load_workflow(slow)).name == "one"
 
 
+async def test_the_loop_is_blocked_beyond_the_limit_an_import_that_has_finished_counts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ends = threading.Event()
+    monkeypatch.setattr(sys, "import_ends", ends, raising=False)
+    text = f"import sys\n{TWO}\nsys.import_ends.set()"
+    loading = asyncio.create_task(Modules().load_workflow(source(text, "one", id="blocked")))
+    await asyncio.sleep(0)
+    await asyncio.sleep(0)
+    assert ends.wait(60)
+    loop = asyncio.get_running_loop()
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + 3600)
+    assert (await loading).name == "one"
+
+
 async def test_traceback_shows_lines_of_the_source() -> None:
     workflow = await Modules().load_workflow(source(TWO, "three"))
     try:

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from windlass import compat
+from windlass._slices import wait_in_slices
 from windlass._source_text import SOURCE_PREFIX, SourceText, load_source, unload_source
 from windlass._sources import list_workflows
 from windlass.errors import ImportTimeout, WorkflowNotFoundError
@@ -61,18 +62,16 @@ class Modules:
             )
             self._loading[key] = loading
         self._loading.move_to_end(key)
-        limit = asyncio.timeout(IMPORT_TIMEOUT_S)
-        try:
-            # Shielded: cancelling one execution must not cancel the others that wait.
-            async with limit:
-                module = await asyncio.shield(loading)
-        except Exception as error:
-            # The import may still run in its thread; then later executions wait for the same one.
-            if not limit.expired():
-                self._loading.pop(key, None)
-                raise
+        # A cancel of one execution does not cancel the import, for which others may wait.
+        if await wait_in_slices({loading}, IMPORT_TIMEOUT_S):
+            # It still runs in its thread; later executions wait for the same one.
             message = f"importing the source took longer than {IMPORT_TIMEOUT_S:g} seconds"
-            raise ImportTimeout(message=message) from error
+            raise ImportTimeout(message=message)
+        try:
+            module = loading.result()
+        except Exception:
+            self._loading.pop(key, None)
+            raise
         self._evict_oldest()
         return find_workflow(module, source)
 
