@@ -7,6 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
+
 from windlass import ExecutionContext, ExecutionEvent
 from windlass._children import track_children
 from windlass._entry import Entry, create_entry
@@ -109,6 +111,13 @@ def resuming(body: Any) -> ExecutionEvent:
     """Returns the event with which the server resumes an execution."""
     recorded = create_entry("WORKFLOW_RESUMING", "", "w", body, ExecutionState.RESUMING)
     return ExecutionEvent.from_wire(json.loads(recorded.text))
+
+
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float = 3600) -> None:
+    """Sets the clock of the loop forward: it runs late, as if something had blocked it."""
+    loop = asyncio.get_running_loop()
+    time = loop.time
+    monkeypatch.setattr(loop, "time", lambda: time() + seconds)
 
 
 def types(events: Sequence[ExecutionEvent]) -> list[str]:

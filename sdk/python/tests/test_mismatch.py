@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from effects import charge, charge_card, effects
-from run_fixture import RecordingJournal, resuming, run_from, types
+from run_fixture import RecordingJournal, pass_time, resuming, run_from, types
 from windlass import (
     ExecutionContext,
     ExecutionEvent,
@@ -356,7 +356,7 @@ async def test_a_call_is_held_while_the_loop_is_blocked_for_an_hour_the_other_br
 
     async def late() -> int:
         if is_replay:
-            pass_an_hour(monkeypatch)
+            pass_time(monkeypatch)
         for _ in range(10):
             await asyncio.sleep(0)
         return await charge(1)
@@ -369,13 +369,6 @@ async def test_a_call_is_held_while_the_loop_is_blocked_for_an_hour_the_other_br
     log = [event for event in whole[:-1] if event.name != "charge_card"]
     journal = await run_from(order(both), log)
     assert journal.events[-1].value == [2, 1]
-
-
-def pass_an_hour(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lets the loop run late, as if something had blocked it."""
-    loop = asyncio.get_running_loop()
-    time = loop.time
-    monkeypatch.setattr(loop, "time", lambda: time() + 3600)
 
 
 async def test_renamed_task_in_a_concurrent_branch_is_a_mismatch(

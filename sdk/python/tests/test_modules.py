@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import windlass
+from run_fixture import pass_time
 from windlass import ExecutionContext, compat
 from windlass.errors import ImportTimeout, WorkflowNotFoundError
 from windlass.worker import _modules
@@ -166,9 +167,7 @@ async def test_the_loop_is_blocked_beyond_the_limit_an_import_that_has_finished_
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert ends.wait(60)
-    loop = asyncio.get_running_loop()
-    time = loop.time
-    monkeypatch.setattr(loop, "time", lambda: time() + 3600)
+    pass_time(monkeypatch)
     assert (await loading).name == "one"
 
 

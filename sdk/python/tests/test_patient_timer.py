@@ -11,6 +11,7 @@ from unittest.mock import Mock
 import pytest
 
 from conftest import until
+from run_fixture import pass_time
 from windlass import ExecutionContext
 from windlass.domain.state import ExecutionState
 from windlass.worker._child_process import ChildProcess
@@ -47,29 +48,16 @@ def create_run(pool: OnePool) -> RemoteRun:
     )
 
 
-class StoppedLoop:
-    """Sets the clock of the loop forward, as if the process had not run in the meantime."""
-
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self._seconds = 0.0
-        loop = asyncio.get_running_loop()
-        time = loop.time
-        monkeypatch.setattr(loop, "time", lambda: time() + self._seconds)
-
-    def pass_time(self, seconds: float) -> None:
-        self._seconds += seconds
-
-
 @pytest.mark.parametrize("stop", ["cancel", "abort"])
 async def test_the_worker_was_stopped_beyond_the_limit_an_obedient_child_is_not_blamed(
     monkeypatch: pytest.MonkeyPatch, stop: str
 ) -> None:
-    loop, pool = StoppedLoop(monkeypatch), OnePool()
+    pool = OnePool()
     with closing(pool.child.connect()) as other:
         run = create_run(pool)
         run.start()
         getattr(run, stop)()
-        loop.pass_time(3600)
+        pass_time(monkeypatch)
         # The timer is due now; a loop that was stopped inside of its poll reads only afterwards.
         for _ in range(5):
             await asyncio.sleep(0)
@@ -105,16 +93,16 @@ async def test_the_timer_is_in_time_the_action_follows_what_waits_in_a_socket() 
 
 
 async def test_the_timer_is_late_twice_the_action_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    loop, calls = StoppedLoop(monkeypatch), list[int]()
+    calls: list[int] = []
     PatientTimer(30, lambda: calls.append(1))
     for _ in range(2):
-        loop.pass_time(3600)
+        pass_time(monkeypatch)
         assert not calls
         await asyncio.sleep(0.001)
     await until(lambda: calls)
 
 
-async def test_a_cancelled_timer_does_nothing_in_any_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_cancelled_timer_does_nothing_in_any_turn() -> None:
     calls: list[int] = []
     for turns in range(5):
         timer = PatientTimer(0, lambda: calls.append(1))

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from run_fixture import failure_of, run_from, types
+from effects import charge, effects
+from run_fixture import failure_of, pass_time, run_from, types
 from windlass import (
     ExecutionContext,
     ExecutionState,
@@ -269,3 +270,26 @@ def test_schedules_convert_to_dicts() -> None:
     }
     assert interval(hours=1, minutes=30).to_dict()["interval_seconds"] == 5400
     assert once("2026-01-02T03:04:05").to_dict()["run_time"] == "2026-01-02T03:04:05"
+
+
+async def test_the_loop_is_blocked_beyond_the_limit_of_clean_up_it_is_not_interrupted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def holder() -> None:
+        try:
+            await asyncio.sleep(3600)
+        finally:
+            pass_time(monkeypatch)
+            for _ in range(10):
+                await asyncio.sleep(0)
+            await charge(1)
+
+    @workflow
+    async def fails(ctx: ExecutionContext[Any]) -> None:
+        holding = asyncio.create_task(holder())
+        await asyncio.sleep(0)
+        raise ValueError(str(holding.done()))
+
+    journal = await run_from(fails)
+    assert effects == ["charge 1"]
+    assert types(journal.events)[-2:] == ["TASK_COMPLETED", "WORKFLOW_FAILED"]

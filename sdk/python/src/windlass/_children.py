@@ -9,6 +9,7 @@ from typing import Any
 
 from windlass._child_tasks import ChildTasks
 from windlass._run import Run, current_scope
+from windlass._slices import wait_in_slices
 
 log = logging.getLogger("windlass.run")
 
@@ -49,7 +50,5 @@ async def await_children(children: ChildTasks) -> None:
     remaining = children.find_running() - {asyncio.current_task()}
     for task in remaining:
         task.cancel()
-    if remaining:
-        _, unfinished = await asyncio.wait(remaining, timeout=CLEANUP_TIMEOUT_S)
-        if unfinished:
-            log.warning("failed to cancel %d asyncio tasks of an execution", len(unfinished))
+    if unfinished := await wait_in_slices(remaining, CLEANUP_TIMEOUT_S):
+        log.warning("failed to cancel %d asyncio tasks of an execution", len(unfinished))
