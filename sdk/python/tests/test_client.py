@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from aiohttp import web
 
+from run_fixture import pass_time
 from windlass import ExecutionContext, task, workflow
 from windlass.client import (
     AsyncClient,
@@ -50,10 +52,16 @@ class Requests:
     answers: list[Answer] = field(default_factory=list)
     seen: list[tuple[str, str, str, dict[str, str]]] = field(default_factory=list)
     streams: list[list[str]] = field(default_factory=list)
+    # Is called in place of the first answer, which does not come.
+    on_first: Callable[[], None] | None = None
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         text = "" if "multipart" in request.content_type else await request.text()
         self.seen.append((request.method, request.path_qs, text, dict(request.headers)))
+        if self.on_first is not None and len(self.seen) == 1:
+            self.on_first()
+            await self.ended.wait()
         if request.path.endswith("/events"):
             return await self._stream(request)
         answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -180,6 +188,22 @@ async def test_refusal_is_a_typed_error_with_the_detail(
                 await client.run(double, 2)
     assert (refused.value.status, refused.value.detail) == (status, detail)
     assert len(server.seen) == 1
+
+
+async def test_the_first_attempt_takes_as_long_as_all_others_may_it_is_repeated_with_the_same_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with serve(Answer(body={"execution_id": EXECUTION, "state": "CREATED"})) as server:
+        server.on_first = partial(pass_time, monkeypatch)
+        async with AsyncClient(server.url) as client:
+            try:
+                handle = await client.start("double", 2)
+            finally:
+                server.ended.set()
+    assert handle.execution_id == EXECUTION
+    keys = [headers["Idempotency-Key"] for *_, headers in server.seen]
+    assert len(keys) == 2
+    assert len(set(keys)) == 1
 
 
 async def test_server_that_stays_away_is_an_error_after_the_time_for_retries() -> None:

@@ -1,9 +1,9 @@
 """Requests of the client: one connection pool, retries, typed errors.
 
-A request is repeated, with exponential backoff or as `Retry-After` says, for at most `retry_for_s`:
-after 429, and if no connection was made, always; after 503 unless a second delivery would do harm
-(`is_once`: a resume or an upload whose first answer was lost may have been carried out); after a
-lost connection or another 5xx only if the request is repeatable.
+A request is repeated, with exponential backoff or as `Retry-After` says, until `retry_for_s` after
+the end of the first attempt: after 429, and if no connection was made, always; after 503 unless a
+second delivery would do harm (`is_once`: a resume or an upload whose first answer was lost may have
+been carried out); after a lost connection or another 5xx only if the request is repeatable.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Transport:
         """
         delays = backoff(FIRST_DELAY_S, MAX_DELAY_S)
         loop = asyncio.get_running_loop()
-        until = loop.time() + self._options.retry_for_s
+        until: float | None = None
         while True:
             data = body() if callable(body) else text.encode() if text is not None else None
             try:
@@ -85,6 +85,10 @@ class Transport:
                 is_safe = is_repeatable or method == "GET" or failed.has_changed_nothing
                 is_safe = is_safe or (failed.error.status == 503 and not is_once)
                 delay = failed.retry_after_s or next(delays)
+                if until is None:
+                    # Not from the start of the attempt, which may have taken as long as all others,
+                    # or have been answered while the loop was blocked.
+                    until = loop.time() + self._options.retry_for_s
                 if not (is_safe and failed.is_temporary) or loop.time() + delay > until:
                     raise failed.error from failed.__cause__
             await asyncio.sleep(delay)
