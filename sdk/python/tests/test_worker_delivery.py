@@ -284,6 +284,25 @@ async def test_frame_that_is_read_after_a_suspension_is_claimed(
     assert count(server, "/claim/") == 1
 
 
+@pytest.mark.parametrize(("lag_s", "suspect_s"), [(5, 10), (60, 60)])
+async def test_a_suspension_has_ended_frames_count_as_late_for_ten_seconds_or_its_length(
+    monkeypatch: pytest.MonkeyPatch, lag_s: float, suspect_s: float
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(asyncio.get_running_loop(), "time", lambda: now)
+    watch = _suspension.SuspensionWatch()
+    watch.stop()
+    now = _suspension.TICK_S + lag_s
+    watch._tick()
+    watch.stop()
+    end = now + suspect_s
+    # The ticks that follow are in time.
+    watch._ticked_at = now = end - 0.1
+    assert watch.may_be_late
+    watch._ticked_at = now = end + 0.1
+    assert not watch.may_be_late
+
+
 async def test_frames_that_may_be_old_are_claimed(
     server: FakeServer, workers: Workers, source: str
 ) -> None:

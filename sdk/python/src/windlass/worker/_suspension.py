@@ -7,8 +7,9 @@ import asyncio
 TICK_S = 1.0
 # A loop that is busy for this long is treated like one that was suspended.
 MAX_LAG_S = 2.0
-# Frames that waited in the socket meanwhile are read within this time.
-CATCH_UP_S = 1.0
+# Frames that waited in sockets meanwhile are read within this time, or as long as the suspension
+# took: the gateway may have been suspended with this process.
+CATCH_UP_S = 10.0
 
 
 class SuspensionWatch:
@@ -33,7 +34,8 @@ class SuspensionWatch:
     def _tick(self) -> None:
         now = self._loop.time()
         if self._is_late(now):
-            self._suspect_until = now + CATCH_UP_S
+            lag_s = now - self._ticked_at - TICK_S
+            self._suspect_until = now + max(CATCH_UP_S, lag_s)
         self._ticked_at = now
         self._timer = self._loop.call_later(TICK_S, self._tick)
 
