@@ -60,7 +60,7 @@ const type = (label: string, text: string) =>
   })()`
 
 describe.skipIf(obstacle)(`late answers${obstacle ? `: ${obstacle}` : ''}`, () => {
-  test('a selected execution ends by itself: the button of the cancel starts nothing', async () => {
+  test('a selected execution ends: the button of the cancel starts nothing', async () => {
     const run = 'POST /workflows/default/waits/run/async'
     const { execution_id = '' } = await fixture.auth.requestOk(run, { body: 'ends' })
     const { page, visit } = await open()
@@ -181,7 +181,7 @@ describe.skipIf(obstacle)(`late answers${obstacle ? `: ${obstacle}` : ''}`, () =
     await page.waitForURL(/executions\/[0-9a-f]{32}$/)
   })
 
-  test('a role is read again late after its change: the new permissions, as those of nobody else', async () => {
+  test('a role is read again late after its change: the new permissions, without the notice of a change by someone else', async () => {
     const { page, visit } = await open()
     await visit('roles/readers', 'readers')
     const text = page.getByLabel('Permissions, one in each line')

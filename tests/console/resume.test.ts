@@ -98,7 +98,7 @@ describe.skipIf(obstacle)(`resumes${obstacle ? `: ${obstacle}` : ''}`, () => {
     await waitForState(id, 'PAUSED')
   })
 
-  test('an execution goes on while its approvals are shown: they stay shown', async () => {
+  test('an execution continues while its approvals are shown: they stay shown', async () => {
     const { id, page } = await openPaused('asks')
     const parts = page.getByRole('navigation', { name: 'Parts of the execution' })
     const current = parts.locator('[aria-current]')

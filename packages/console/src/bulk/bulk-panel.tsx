@@ -62,7 +62,7 @@ export function BulkPanel({ filter, refusal, example, running, onDone }: Props) 
         // The act continues at the server when this page is left; its id is in the address.
         for await (const one of actInBulk(filter, { ...chosenAct, expect })) {
           setFrame(one)
-          // Whoever has gone on to another screen, or to another filter, stays there.
+          // The person may have opened another screen, or chosen another filter.
           if (isHere.current) showBulk(one.id)
         }
         onDone()

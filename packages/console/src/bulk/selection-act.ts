@@ -10,7 +10,7 @@ interface SelectionAct {
   start(rows: readonly ExecutionRow[], act: BulkAct, onDone: () => void): void
 }
 
-/** The act of this page on selected rows, which goes on while its panel is not shown. */
+/** The act of this page on selected rows, which continues while its panel is not shown. */
 let current: Pick<SelectionAct, 'isBusy' | 'progress'> = { isBusy: false, progress: undefined }
 const CHANGED = 'console:selection-act'
 
@@ -30,7 +30,7 @@ async function run(rows: readonly ExecutionRow[], act: BulkAct): Promise<void> {
 
 /**
  * Acts on selected rows, one act at a time. A panel that is opened again while one is under way shows its progress, so that
- * nobody starts it a second time.
+ * the act is not started a second time.
  */
 export function useSelectionAct(): SelectionAct {
   const [seen, setSeen] = useState(() =>

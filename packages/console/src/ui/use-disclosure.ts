@@ -6,8 +6,8 @@ interface Disclosure {
 }
 
 /**
- * Properties of a `details` element that opens by itself when it has something to show. It stays open when that goes: the
- * next thing may be typed there.
+ * Properties of a `details` element that opens when it has something to show, and stays open without it: the next text may be
+ * typed there.
  */
 export function useDisclosure(isNeeded: boolean): Disclosure {
   const [open, setOpen] = useState(isNeeded)

@@ -122,7 +122,7 @@ class MismatchGuard:
 
     @property
     def is_loading(self) -> bool:
-        """True while the value of a recorded call is being loaded; its code then goes on."""
+        """True while the value of a recorded call is being loaded; its code then continues."""
         return self._loading > 0
 
     @contextmanager
@@ -133,7 +133,7 @@ class MismatchGuard:
             yield
         finally:
             self._loading -= 1
-            # The code that awaits it may be in another asyncio task, and go on a little later.
+            # The code that awaits it may be in another asyncio task, and continue a little later.
             self._has_loaded = True
 
     def request(self, call_id: str, place: str) -> None:

@@ -12,7 +12,7 @@ MAX_LATE_S = 0.5
 class PatientTimer:
     """Calls `action` after `delay_s`, in the context of the caller.
 
-    Whoever is waited for may have answered while this process did not run. So the answer is read
+    The other side may have answered while this process did not run. So the answer is read
     first, and a process that was stopped too gets as much more time as was lost, at most the delay.
     """
 
