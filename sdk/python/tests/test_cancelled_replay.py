@@ -18,7 +18,7 @@ from effects import effects, may_load
 from run_fixture import EXECUTION_ID, FakeServices, RecordingJournal, types
 from windlass import ExecutionContext, ExecutionEvent
 from windlass._children import track_children
-from windlass._mismatch import MismatchGuard
+from windlass._mismatch import LOAD_LOOKS, MismatchGuard
 from windlass._run import Run
 from windlass.codec import ZlibCodec
 from windlass.domain.state import ExecutionState
@@ -98,6 +98,11 @@ async def pays(ctx: ExecutionContext[None]):
         await wait()
 
 @task
+async def undo_slowly(name: str) -> None:
+    await asyncio.sleep(0.2)
+    effects.append(f"undo {name}")
+
+@task
 async def fail() -> None:
     raise ValueError("no")
 
@@ -107,7 +112,7 @@ async def fails_beside_a_payment(ctx: ExecutionContext[None]):
 
     async def branch():
         async with saga() as payments:
-            payments.add(undo, str(await pay(7)))
+            payments.add(undo_slowly, str(await pay(7)))
             has_paid.set()
             await asyncio.sleep(3600)
 
@@ -262,8 +267,9 @@ async def test_a_value_is_still_being_loaded_the_cancel_waits_until_the_code_has
     assert effects == ["undo 7"]
 
 
+@pytest.mark.parametrize("state", [ExecutionState.CLAIMED, ExecutionState.CANCELLING])
 async def test_the_body_fails_while_a_branch_loads_a_value_the_branch_gets_it_and_compensates(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, state: ExecutionState
 ) -> None:
     looks = count_looks(monkeypatch)
     log = await OneRun("fails_beside_a_payment", [], ExecutionState.CLAIMED).events()
@@ -272,12 +278,46 @@ async def test_the_body_fails_while_a_branch_loads_a_value_the_branch_gets_it_an
     may_load.clear()
     looks.clear()
     try:
-        run = OneRun("fails_beside_a_payment", log[:cut], ExecutionState.CLAIMED)
+        run = OneRun("fails_beside_a_payment", log[:cut], state)
         await until(lambda: len(looks) >= 5 or run.has_ended())
     finally:
         may_load.set()
     assert types(await run.events())[-1] == "WORKFLOW_FAILED"
     assert effects == ["undo 7", "undo 7"]
+
+
+async def test_the_body_has_failed_and_a_branch_compensates_a_cancel_does_not_end_it() -> None:
+    run = OneRun("fails_beside_a_payment", [], ExecutionState.CLAIMED)
+    await until(lambda: "TASK_FAILED" in types(run.journal.events))
+    await until(lambda: any(event.name == "undo_slowly" for event in run.journal.events))
+    run.cancel()
+    assert types(await run.events())[-1] == "WORKFLOW_FAILED"
+    assert effects == ["undo 7"]
+
+
+async def test_a_value_has_been_loaded_it_counts_as_loading_until_the_next_look() -> None:
+    context: ExecutionContext[Any] = ExecutionContext(
+        execution_id=EXECUTION_ID, workflow_name="pays", events=[]
+    )
+    guard = Run(context, RecordingJournal(), FakeServices()).guard
+    with guard.loading():
+        assert guard.is_loading
+    assert guard.is_loading
+    assert guard.is_behind()
+    assert not guard.is_loading
+
+
+async def test_a_storage_hangs_the_replay_counts_as_behind_for_half_a_minute_only() -> None:
+    log = await cancelled_log("pays")
+    context: ExecutionContext[Any] = ExecutionContext(
+        execution_id=EXECUTION_ID, workflow_name="pays", events=log
+    )
+    guard = Run(context, RecordingJournal(), FakeServices()).guard
+    with guard.loading():
+        looks = [guard.is_behind() for _ in range(LOAD_LOOKS)]
+        assert all(looks)
+        guard._unrequested.clear()
+        assert not guard.is_behind()
 
 
 def count_looks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:

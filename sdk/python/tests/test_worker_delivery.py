@@ -296,6 +296,11 @@ async def test_a_suspension_has_ended_frames_count_as_late_for_ten_seconds_or_it
     watch._tick()
     watch.stop()
     end = now + suspect_s
+    # A shorter suspension soon afterwards does not end it earlier.
+    now += _suspension.TICK_S + _suspension.MAX_LAG_S + 0.1
+    watch._tick()
+    watch.stop()
+    end = max(end, now + _suspension.CATCH_UP_S)
     # The ticks that follow are in time.
     watch._ticked_at = now = end - 0.1
     assert watch.may_be_late

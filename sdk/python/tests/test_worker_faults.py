@@ -172,7 +172,7 @@ async def test_unanswered_claim_releases_the_execution(
 async def test_a_pong_is_never_answered_a_later_ping_is_answered(
     server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("windlass.worker._http_api.PONG_TIMEOUT_S", 0.05)
+    monkeypatch.setattr("windlass.worker._http_api.PONG_SILENCE_S", 0.05)
     is_held, may_answer = asyncio.Event(), asyncio.Event()
 
     async def hold_first(request: web.Request) -> None:

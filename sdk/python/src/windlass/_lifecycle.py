@@ -61,6 +61,7 @@ async def _advance(run: Run, body: Body) -> None:
         final_event = E.WORKFLOW_COMPLETED, output, ExecutionState.COMPLETED
     except BaseException as error:
         final_event = _to_final_event(run, error)
+    run.is_ending = True
     await _end_children(run, final_event[0])
     if run.capture is not None:
         run.capture.end()

@@ -66,6 +66,9 @@ CATCH_UP_S = 0.05
 # A replay without progress for so many looks has ended. Not counted as a time: while the loop is
 # blocked, the code of the run cannot make its calls.
 SETTLE_LOOKS = 40
+# For so many looks, half a minute, a value that is being loaded counts as progress: a storage that
+# hangs must not stop the timeout of the workflow.
+LOAD_LOOKS = 600
 
 # Tasks around other calls: their ids change with the calls inside, so they explain nothing.
 _COMPOSITE = {"parallel", "pipeline", "first", "as_completed"}
@@ -107,6 +110,7 @@ class MismatchGuard:
         # Values of recorded calls that are being loaded from a storage.
         self._loading = 0
         self._has_loaded = False
+        self._load_looks = 0
         self._quiet_looks = 0
         self._looked_at = 0.0
         for call in calls:
@@ -122,8 +126,8 @@ class MismatchGuard:
 
     @property
     def is_loading(self) -> bool:
-        """True while the value of a recorded call is being loaded; its code then continues."""
-        return self._loading > 0
+        """True until the code that awaits the value of a recorded call has had time to use it."""
+        return self._loading > 0 or self._has_loaded
 
     @contextmanager
     def loading(self) -> Generator[None, None, None]:
@@ -133,6 +137,7 @@ class MismatchGuard:
             yield
         finally:
             self._loading -= 1
+            self._load_looks = 0
             # The code that awaits it may be in another asyncio task, and continue a little later.
             self._has_loaded = True
 
@@ -202,12 +207,13 @@ class MismatchGuard:
         self._decide(f"{PAUSE_NAME}:{_digest([message])}", output, [])
 
     def _is_after_load(self) -> bool:
-        """Returns true while a value is being loaded, and once afterwards."""
+        """Returns true while a value is being loaded, for LOAD_LOOKS, and once afterwards."""
         if not self._loading and not self._has_loaded:
             return False
         self._has_loaded = False
         self._quiet_looks = 0
-        return True
+        self._load_looks += 1
+        return self._load_looks <= LOAD_LOOKS
 
     def _has_settled(self) -> bool:
         """Looks at the progress; returns true if there was none in the last SETTLE_LOOKS looks."""

@@ -100,6 +100,8 @@ class Run:
         # True if an earlier run was cancelled and its worker lost: this one makes the calls of the
         # log and is then cancelled in its place. Until then, other calls do not run.
         self.is_cancel_due = context.state == ExecutionState.CANCELLING
+        # True once the body has ended: its branches are cancelled and compensate.
+        self.is_ending = False
         # Compensations of blocks that were cancelled while a pause was requested.
         self.deferred: list[Callable[[], Awaitable[None]]] = []
         self._journal = journal

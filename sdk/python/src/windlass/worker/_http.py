@@ -42,12 +42,15 @@ async def send(
     headers: Mapping[str, str],
     body: bytes | None,
     timeout_s: float,
+    silence_s: float | None = None,
 ) -> HttpResponse:
     """Sends one request and returns the response.
 
+    `silence_s` limits each wait for the server; `timeout_s` limits all of it, with the wait for a
+    free connection.
     Raises Unavailable for temporary failures: no response, 5xx, 408, 425 or 429.
     """
-    timeout = aiohttp.ClientTimeout(total=timeout_s)
+    timeout = aiohttp.ClientTimeout(total=timeout_s, sock_connect=silence_s, sock_read=silence_s)
     if traceparent := current_traceparent.get():
         headers = {**headers, TRACEPARENT_HEADER: traceparent}
     target = URL(url, encoded=True)

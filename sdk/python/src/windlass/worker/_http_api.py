@@ -33,9 +33,10 @@ ATTEMPT_HEADER = "X-Svc-Attempt"
 # A claim returns a new token in place of the one in the frame.
 EXECUTION_TOKEN_HEADER = "X-Svc-Execution-Token"
 
-# Of a pong. While one is unanswered, no other is sent, and the server evicts a worker after 40 s
-# without any.
-PONG_TIMEOUT_S = 5.0
+# Of the server before a pong fails. While one is unanswered, no other is sent, and the server
+# evicts a worker after 40 s without any. The wait for a connection, which calls of workflows may
+# hold, does not count: a pong that failed would begin it again.
+PONG_SILENCE_S = 5.0
 
 # Of an answer in a log line, in bytes.
 MAX_SHOWN = 80
@@ -127,8 +128,7 @@ class HttpApi:
         await self._post_for(execution_id, f"/logs/{execution_id}", body, generation)
 
     async def pong(self, body: bytes) -> None:
-        timeout_s = min(PONG_TIMEOUT_S, self._settings.request_timeout_s)
-        await self._post("/pong", body, timeout_s=timeout_s)
+        await self._post("/pong", body, silence_s=PONG_SILENCE_S)
 
     async def fetch_secrets(
         self, execution_id: str, names: Sequence[str], *, previous: bool = False
@@ -245,10 +245,10 @@ class HttpApi:
         body: bytes | None = None,
         generation: str | None = None,
         renew_at: frozenset[int] = _SESSION_REJECTED,
-        timeout_s: float | None = None,
+        silence_s: float | None = None,
     ) -> HttpResponse:
         url = f"{self._settings.server_url}{self._path}{path}"
-        return await self._send("POST", url, body, generation, renew_at, timeout_s=timeout_s)
+        return await self._send("POST", url, body, generation, renew_at, silence_s=silence_s)
 
     async def _send(
         self,
@@ -258,14 +258,14 @@ class HttpApi:
         generation: str | None = None,
         renew_at: frozenset[int] = _SESSION_REJECTED,
         more: Mapping[str, str] = MappingProxyType({}),
-        timeout_s: float | None = None,
+        silence_s: float | None = None,
     ) -> HttpResponse:
-        timeout_s = timeout_s or self._settings.request_timeout_s
+        timeout_s = self._settings.request_timeout_s
         is_renewed = False
         while True:
             token = self._registration.token
             headers = {**_headers(token, body, generation), **more}
-            response = await send(self._http, method, url, headers, body, timeout_s)
+            response = await send(self._http, method, url, headers, body, timeout_s, silence_s)
             if response.status not in renew_at:
                 break
             await self._registration.renew(token)

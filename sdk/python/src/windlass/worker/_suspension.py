@@ -10,6 +10,7 @@ MAX_LAG_S = 2.0
 # Frames that waited in sockets meanwhile are read within this time, or as long as the suspension
 # took: the gateway may have been suspended with this process.
 CATCH_UP_S = 10.0
+MAX_CATCH_UP_S = 600.0
 
 
 class SuspensionWatch:
@@ -35,7 +36,8 @@ class SuspensionWatch:
         now = self._loop.time()
         if self._is_late(now):
             lag_s = now - self._ticked_at - TICK_S
-            self._suspect_until = now + max(CATCH_UP_S, lag_s)
+            catch_up_s = min(max(CATCH_UP_S, lag_s), MAX_CATCH_UP_S)
+            self._suspect_until = max(self._suspect_until, now + catch_up_s)
         self._ticked_at = now
         self._timer = self._loop.call_later(TICK_S, self._tick)
 

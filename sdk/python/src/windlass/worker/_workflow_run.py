@@ -68,6 +68,9 @@ class WorkflowRun:
             if self._run.is_cancel_due or self._run.is_cancelled:
                 return
             self._run.request_cancel()
+            # The branches of a body that has ended are cancelled anyway, and may compensate.
+            if self._run.is_ending:
+                return
         # A task that is cancelled before its first step never runs and could record no outcome.
         if self._task is not None and self._entered:
             self._task.cancel()
