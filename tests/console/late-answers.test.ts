@@ -145,7 +145,10 @@ describe.skipIf(obstacle)(`late answers${obstacle ? `: ${obstacle}` : ''}`, () =
     expect(await page.getByLabel('Workflow', { exact: true }).inputValue()).toBe('waits')
   })
 
-  test('a start is answered after its screen was left: the person stays where they are', async () => {
+  test.each([
+    ['left', 'Schedules'],
+    ['left and opened again', 'Run waits'],
+  ])('a start is answered after its screen was %s: the person stays there', async (_, place) => {
     const { page, visit } = await open()
     await visit('start/default/waits', 'Run waits')
     const start = await hold(page, ({ pathname }) => pathname.endsWith('/run/async'))
@@ -153,13 +156,15 @@ describe.skipIf(obstacle)(`late answers${obstacle ? `: ${obstacle}` : ''}`, () =
     await start.untilHeld()
     await page.getByRole('link', { name: 'Schedules' }).click()
     await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
+    if (place !== 'Schedules') await page.goBack()
+    await page.getByRole('heading', { level: 1, name: place }).waitFor()
     const answer = page.waitForResponse((one) => one.url().includes('/run/async'))
     await start.release()
     await answer
     await page.getByRole('link', { name: 'Secrets' }).click()
     await page.getByRole('heading', { level: 1, name: 'Secrets' }).waitFor()
     await page.goBack()
-    await page.getByRole('heading', { level: 1, name: 'Schedules' }).waitFor()
+    await page.getByRole('heading', { level: 1, name: place }).waitFor()
   })
 
   test('a start is under way and a last input is taken over: no second start; the idempotency key stays', async () => {
@@ -247,7 +252,7 @@ describe.skipIf(obstacle)(`late answers${obstacle ? `: ${obstacle}` : ''}`, () =
     expect(await upload.textContent()).toContain('later.py')
   })
 
-  test('a second key is made slowly: the first one is not shown as the new one', async () => {
+  test('a second key is made slowly: the first one is not shown as the new one; after a refusal it is shown again', async () => {
     const { page, visit } = await open()
     await visit('access/ann', 'ann')
     await page.getByText('New key').click()
@@ -260,6 +265,13 @@ describe.skipIf(obstacle)(`late answers${obstacle ? `: ${obstacle}` : ''}`, () =
     await create.untilHeld()
     await expect.poll(() => page.getByRole('status', { name: /The new API key/ }).count()).toBe(0)
     await create.release()
-    await page.getByRole('status', { name: 'The new API key two' }).waitFor()
+    const second = page.getByRole('status', { name: 'The new API key two' })
+    await second.waitFor()
+    const key = await second.locator('code').textContent()
+    // The name is taken.
+    await page.getByLabel('Name', { exact: true }).fill('two')
+    await page.getByRole('button', { name: 'Create the key' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await second.locator('code').textContent()).toBe(key)
   })
 })

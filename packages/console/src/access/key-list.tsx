@@ -96,15 +96,20 @@ function NewKey({ principal, onDone }: Props) {
     const networks = wordsOf(fieldText(fields, 'networks'))
     const days = fieldText(fields, 'days')
     const name = fieldText(fields, 'name')
-    // A key that is still shown would be taken for the new one.
+    // A key that is still shown would be taken for the new one. It is not lost if the request fails.
     setMade(undefined)
-    const key = await createKey(principal, {
-      name,
-      ...(days !== '' && { expires_in_days: Number(days) }),
-      ...(permissions.length > 0 && { permissions }),
-      ...(networks.length > 0 && { networks }),
-    })
-    setMade({ name, key })
+    try {
+      const key = await createKey(principal, {
+        name,
+        ...(days !== '' && { expires_in_days: Number(days) }),
+        ...(permissions.length > 0 && { permissions }),
+        ...(networks.length > 0 && { networks }),
+      })
+      setMade({ name, key })
+    } catch (error) {
+      setMade(made)
+      throw error
+    }
     onDone()
   }
   return (

@@ -39,6 +39,8 @@ export function useSelectionAct(): SelectionAct {
   useEffect(() => {
     const update = () => setSeen(current)
     window.addEventListener(CHANGED, update)
+    // It may have ended between the drawing and this effect.
+    if (seen.isBusy) update()
     return () => window.removeEventListener(CHANGED, update)
   }, [])
   return {

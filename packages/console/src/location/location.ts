@@ -22,6 +22,16 @@ function readPlace(): Place {
   return { path: below.replace(/^\/+|\/+$/g, ''), query: new URLSearchParams(search) }
 }
 
+/** Number of screens that were opened; one that was left and opened again counts twice. */
+let visits = 0
+let lastPath: string | undefined
+
+function countVisit(): void {
+  const { path } = readPlace()
+  if (path !== lastPath) visits++
+  lastPath = path
+}
+
 const content = () => document.getElementById('main')
 
 /** Changes the address; `replace` leaves no entry in the history, for what is typed. */
@@ -36,6 +46,7 @@ export function navigate(to: string, { replace = false } = {}): void {
     history.replaceState(main && readScrollPlace(main), '')
     history.pushState(null, '', url)
   }
+  countVisit()
   window.dispatchEvent(new Event(CHANGED))
 }
 
@@ -43,9 +54,10 @@ export function navigate(to: string, { replace = false } = {}): void {
  * Returns what changes the address when an answer has arrived: not if the person has gone to another screen meanwhile.
  */
 export function navigateFromHere(): (to: string) => void {
-  const { path } = readPlace()
+  countVisit()
+  const here = visits
   return (to) => {
-    if (readPlace().path === path) navigate(to)
+    if (visits === here) navigate(to)
   }
 }
 
@@ -73,6 +85,7 @@ export function usePlace(): Place {
   useEffect(() => {
     const update = () => setPlace(readPlace())
     const goBack = () => {
+      countVisit()
       setReturned((history.state as ScrollPlace | null) ?? undefined)
       update()
     }

@@ -1,5 +1,5 @@
 import { membersOf } from '@windlass/runtime/json/json'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { type Field, problemOfJson, shownOf, withField } from './form.ts'
 
 interface Props {
@@ -64,13 +64,14 @@ function Editor(props: EditorProps) {
 
 function TextEditor({ field: { name, editor }, value, onChange }: EditorProps) {
   const input = useRef<HTMLInputElement>(null)
-  /** Text that is not accepted yet; the input does not have it. */
-  const [draft, setDraft] = useState<string>()
-  const keep = (typed: string | undefined) => {
-    setDraft(typed)
-    input.current?.setCustomValidity(typed === undefined ? '' : 'This is not valid JSON')
-  }
-  useEffect(() => keep(undefined), [value])
+  /** Text that is not accepted yet; the input does not have it. It ends with the value for which it was typed. */
+  const [draft, setDraft] = useState<{ text: string; of: string }>()
+  const shown = draft?.of === value ? draft.text : undefined
+  const isDraft = shown !== undefined
+  useLayoutEffect(
+    () => input.current?.setCustomValidity(isDraft ? 'This is not valid JSON' : ''),
+    [isDraft],
+  )
   // A number is taken as it is typed, so that none is rounded; what is no JSON is refused before.
   const isValid = (typed: string) =>
     editor === 'text' || typed === '' || problemOfJson(typed) === undefined
@@ -81,10 +82,11 @@ function TextEditor({ field: { name, editor }, value, onChange }: EditorProps) {
       type="text"
       inputMode={editor === 'number' ? 'decimal' : undefined}
       class={editor === 'text' ? undefined : 'mono'}
-      value={draft ?? value}
+      value={shown ?? value}
       onInput={({ currentTarget: { value: typed } }) => {
-        keep(isValid(typed) ? undefined : typed)
-        if (isValid(typed)) onChange(typed)
+        const isAccepted = isValid(typed)
+        setDraft(isAccepted ? undefined : { text: typed, of: value })
+        if (isAccepted) onChange(typed)
       }}
     />
   )

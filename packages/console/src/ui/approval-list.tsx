@@ -25,7 +25,7 @@ interface PendingProps extends Props {
 }
 
 const isBefore = (row: ApprovalRow, other: ApprovalRow | undefined): boolean =>
-  (row.requested_at ?? '') < (other?.requested_at ?? '')
+  (row.requested_at ?? '') <= (other?.requested_at ?? '')
 
 /** Status of an approval that the server no longer lists among those that wait. */
 const GONE = 'gone'
@@ -70,7 +70,7 @@ function Approval({ approval, onDecided }: { approval: ApprovalRow; onDecided: (
   const now = useNow()
   const [own, setOwn] = useState<Verdict>()
   const isPending = approval.status === 'pending'
-  const isGone = approval.status === GONE
+  const isGone = approval.status === GONE || (isPending && own !== undefined)
   const { task_name, workflow_namespace, workflow_name, execution_id, status } = approval
   return (
     <li class="card approval">

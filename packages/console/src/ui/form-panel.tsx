@@ -73,7 +73,8 @@ function Panel<T>({ title, icon = 'plus', submit, refusal, edited, ...props }: P
 
 /** A control loses the focus while it is disabled. */
 function focusAgain(control: Element | null): void {
-  if (document.activeElement === document.body && control instanceof HTMLElement) control.focus()
+  if (document.activeElement === document.body && control instanceof HTMLElement)
+    control.focus({ preventScroll: true })
 }
 
 interface FieldProps {

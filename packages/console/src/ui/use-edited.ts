@@ -1,5 +1,5 @@
 import { ArgumentError } from '@windlass/api-client/errors'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { isPreconditionFailed } from './feedback.tsx'
 
 /** An object that a form changes, as the form was filled with it. */
@@ -59,6 +59,10 @@ interface State<T> {
 export function useEdited<T>({ textOf, read, refresh, ...last }: Options<T>): Edited<T> {
   const [own, setOwn] = useState<Own<T>>()
   const stored = own && textOf(last.stored) === own.before ? own.now : last.stored
+  // Someone else may change the object back to what it was.
+  useEffect(() => {
+    if (own && textOf(last.stored) !== own.before) setOwn(undefined)
+  })
   const [typing, setTyping] = useState<State<T>>()
   const [filled, setFilled] = useState(0)
   const [saved, setSaved] = useState(0)

@@ -35,9 +35,14 @@ export function NewWorker() {
           title={refusal}
           onClick={() =>
             void act(async () => {
-              // A token that is still shown would be taken for the new one.
+              // A token that is still shown would be taken for the new one. It is not lost if the request fails.
               setToken('')
-              setToken(await createWorkerToken())
+              try {
+                setToken(await createWorkerToken())
+              } catch (error) {
+                setToken(token)
+                throw error
+              }
             })
           }
         >

@@ -87,6 +87,7 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
         <input
           type="file"
           accept=".py,text/x-python"
+          disabled={stage.name === 'uploading'}
           onChange={(event) => {
             check(event.currentTarget.files?.[0])
             event.currentTarget.value = ''
@@ -129,6 +130,7 @@ function StageText({ stage, onConfirm, onReset }: StageProps) {
         ))}
       </p>
     )
+  if (stage.name === 'uploading') return <p class="faint">{stage.file.name} is being uploaded …</p>
   if (stage.name !== 'checked') return <p class="faint">{stage.file.name} is being read …</p>
   return (
     <div class="draft">
