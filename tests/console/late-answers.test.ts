@@ -1,6 +1,6 @@
-import type { Page, Route } from 'playwright-core'
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { consoleFixture } from './console-fixture.ts'
+import { hold } from './held-requests.ts'
 import { queuedSource } from './queued-source.ts'
 
 const NUMBERS = `from pydantic import BaseModel
@@ -31,24 +31,6 @@ const fixture = consoleFixture({
 const { obstacle } = fixture
 
 const open = () => fixture.open(fixture.auth.admin)
-
-/** Holds requests of a page until they are released. */
-async function hold(page: Page, matches: (url: URL, method: string) => boolean) {
-  const held: Route[] = []
-  let isHolding = true
-  await page.route('**/*', (route) => {
-    const request = route.request()
-    if (isHolding && matches(new URL(request.url()), request.method())) held.push(route)
-    else void route.continue()
-  })
-  return {
-    untilHeld: () => vi.waitFor(() => expect(held.length).toBeGreaterThan(0), { timeout: 60_000 }),
-    async release() {
-      isHolding = false
-      for (const route of held) await route.continue()
-    },
-  }
-}
 
 /** Runs as one step of the page, so that nothing is drawn in between. */
 const type = (label: string, text: string) =>

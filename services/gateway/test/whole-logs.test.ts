@@ -6,7 +6,8 @@ import { serviceAccount } from './service-account.ts'
 const MEBIBYTE = 1_048_576
 const PAGE_BYTES = 7 * MEBIBYTE
 const KEY = `wk_${'0'.repeat(16)}.${'A'.repeat(43)}`
-const WAIT = { timeout: 30_000 }
+/** Limits of a test that hangs: the answers have 170 MiB. */
+const WAIT = { timeout: 100_000 }
 const headers = { authorization: `Bearer ${KEY}` }
 
 const entryOf = (seq: number): LogEntry => ({
