@@ -187,8 +187,8 @@ async def test_odd_exception_is_recorded_and_the_worker_continues(
 async def test_source_that_imports_for_too_long_fails_its_execution_alone(
     server: FakeServer, workers: Workers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # In a thread of this process, where the limit can be a short one, once the other source has been
-    # imported.
+    # In a thread of this process, where the limit can be a short one, once the other source has
+    # been imported.
     await workers.start(children=0)
     await run(server, "hello", "x")
     monkeypatch.setattr(_modules, "IMPORT_TIMEOUT_S", 0.3)
