@@ -1,6 +1,6 @@
-import type { Route } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
+import { hold } from './held-requests.ts'
 
 const SOURCE = `from windlass import ExecutionContext, pause, task, workflow
 
@@ -86,14 +86,13 @@ describe.skipIf(obstacle)(`resumes${obstacle ? `: ${obstacle}` : ''}`, () => {
   test('a resume is under way and its dialog is closed: no second one can be sent', async () => {
     const { id, page } = await openPaused('asks')
     const resume = page.getByRole('button', { name: 'Resume this execution' })
-    const held: Route[] = []
-    await page.route(/\/resume\//, (route) => void held.push(route))
+    const request = await hold(page, ({ pathname }) => pathname.includes('/resume/'))
     await resume.click()
     await page.getByRole('button', { name: 'Resume the execution' }).click()
-    await expect.poll(() => held.length).toBe(1)
+    await request.untilHeld()
     await page.keyboard.press('Escape')
     expect(await resume.isDisabled()).toBe(true)
-    for (const route of held) await route.continue()
+    await request.release()
     await page.getByText('Resumed.').waitFor()
     await waitForState(id, 'PAUSED')
   })

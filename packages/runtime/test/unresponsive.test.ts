@@ -10,12 +10,9 @@ import { openRedis, redisReady } from '../src/redis/redis.ts'
 
 /** A store behind a link that can stop: the connection stays open and nothing is answered. */
 async function stoppable(name: 'TEST_POSTGRES_URL' | 'TEST_NATS_URL' | 'TEST_REDIS_URL') {
-  const url = new URL(testUrl(name))
-  const link = await ThrottledLink.to(Number(url.port))
-  onTestFinished(() => link.close())
-  url.port = String(link.port)
-  url.hostname = '127.0.0.1'
-  return { link, url: url.href }
+  const stoppable = await ThrottledLink.toStore(testUrl(name))
+  onTestFinished(() => stoppable.link.close())
+  return stoppable
 }
 
 test('Redis hangs: one command times out, later ones fail at once until it answers', async () => {

@@ -36,6 +36,15 @@ export class ThrottledLink {
     return link
   }
 
+  /** Opens a link to the store of a URL; returns it with the URL of the same store through the link. */
+  static async toStore(storeUrl: string): Promise<{ link: ThrottledLink; url: string }> {
+    const url = new URL(storeUrl)
+    const link = await ThrottledLink.to(Number(url.port))
+    url.port = String(link.port)
+    url.hostname = '127.0.0.1'
+    return { link, url: url.href }
+  }
+
   get port(): number {
     return (this.#server.address() as AddressInfo).port
   }

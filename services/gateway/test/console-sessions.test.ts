@@ -134,12 +134,10 @@ test('an id that is added twice: listed once; those beyond the limit are returne
 })
 
 test('Redis answers one command too late: sessions are opened, read and ended', async () => {
-  const url = new URL(storeUrl(testUrl('TEST_REDIS_URL'), 'gateway'))
-  const link = await ThrottledLink.to(Number(url.port))
+  const store = storeUrl(testUrl('TEST_REDIS_URL'), 'gateway')
+  const { link, url } = await ThrottledLink.toStore(store)
   onTestFinished(() => link.close())
-  url.port = String(link.port)
-  url.hostname = '127.0.0.1'
-  const redis = openRedis(url.href)
+  const redis = openRedis(url)
   onTestFinished(() => redis.disconnect())
   await redisReady(redis)
   const timeouts = () => dependencyFailures().get('redis timeout') ?? 0

@@ -91,13 +91,13 @@ function Rows({ principal, keys, onDone }: Props & { keys: readonly KeyRow[] }) 
 function NewKey({ principal, onDone }: Props) {
   const refusal = useRefusal('admin:principals:manage')
   const [made, setMade] = useState<{ name: string; key: string }>()
+  const [isMaking, setMaking] = useState(false)
   const create = async (fields: FormData) => {
     const permissions = wordsOf(fieldText(fields, 'permissions'))
     const networks = wordsOf(fieldText(fields, 'networks'))
     const days = fieldText(fields, 'days')
     const name = fieldText(fields, 'name')
-    // A key that is still shown would be taken for the new one. It is not lost if the request fails.
-    setMade(undefined)
+    setMaking(true)
     try {
       const key = await createKey(principal, {
         name,
@@ -106,15 +106,15 @@ function NewKey({ principal, onDone }: Props) {
         ...(networks.length > 0 && { networks }),
       })
       setMade({ name, key })
-    } catch (error) {
-      setMade(made)
-      throw error
+    } finally {
+      setMaking(false)
     }
     onDone()
   }
   return (
     <>
-      {made && <OnceShown title={`The new API key ${made.name}`} text={made.key} />}
+      {/* While another one is made, the last one would be taken for it. */}
+      {made && !isMaking && <OnceShown title={`The new API key ${made.name}`} text={made.key} />}
       <FormPanel title="New key" submit="Create the key" refusal={refusal} run={create}>
         <FormField label="Name">
           <input name="name" required maxLength={128} pattern="[\w.\-]+" spellcheck={false} />

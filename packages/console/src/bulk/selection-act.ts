@@ -10,11 +10,14 @@ interface SelectionAct {
   start(rows: readonly ExecutionRow[], act: BulkAct, onDone: () => void): void
 }
 
+type State = Pick<SelectionAct, 'isBusy' | 'progress'>
+
+const IDLE: State = { isBusy: false, progress: undefined }
 /** The act of this page on selected rows, which continues while its panel is not shown. */
-let current: Pick<SelectionAct, 'isBusy' | 'progress'> = { isBusy: false, progress: undefined }
+let current = IDLE
 const CHANGED = 'console:selection-act'
 
-function change(next: typeof current): void {
+function change(next: State): void {
   current = next
   window.dispatchEvent(new Event(CHANGED))
 }
@@ -33,9 +36,7 @@ async function run(rows: readonly ExecutionRow[], act: BulkAct): Promise<void> {
  * the act is not started a second time.
  */
 export function useSelectionAct(): SelectionAct {
-  const [seen, setSeen] = useState(() =>
-    current.isBusy ? current : { isBusy: false, progress: undefined },
-  )
+  const [seen, setSeen] = useState(current.isBusy ? current : IDLE)
   useEffect(() => {
     const update = () => setSeen(current)
     window.addEventListener(CHANGED, update)

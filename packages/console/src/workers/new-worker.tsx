@@ -18,7 +18,8 @@ export function NewWorker() {
   return (
     <section class="card" aria-label="Start a worker">
       <h2>Start a worker</h2>
-      {token ? (
+      {/* While another one is made, the last one would be taken for it. */}
+      {token && !isBusy ? (
         <OnceShown title="The command" text={`printf %s ${token} > ${FILE} && ${start}`} />
       ) : (
         <>
@@ -33,18 +34,7 @@ export function NewWorker() {
           type="button"
           disabled={isBusy || refusal !== undefined}
           title={refusal}
-          onClick={() =>
-            void act(async () => {
-              // A token that is still shown would be taken for the new one. It is not lost if the request fails.
-              setToken('')
-              try {
-                setToken(await createWorkerToken())
-              } catch (error) {
-                setToken(token)
-                throw error
-              }
-            })
-          }
+          onClick={() => void act(async () => setToken(await createWorkerToken()))}
         >
           <Icon name="key" /> Create a token
         </button>{' '}

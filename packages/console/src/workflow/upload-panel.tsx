@@ -46,8 +46,8 @@ export function UploadPanel({ onUploaded }: { onUploaded: () => void }) {
   }
   const check = (file: File | undefined) => {
     if (!file || stage.name === 'uploading') return
-    attempts.current++
     if (file.size > maxBytes) {
+      attempts.current++
       const why = `Too large: it has ${count(file.size)} bytes, and the server accepts at most ${count(maxBytes)}. Nothing was sent.`
       return setStage({ name: 'failed', file, why })
     }
