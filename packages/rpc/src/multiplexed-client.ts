@@ -16,7 +16,8 @@
  *        |<- {id 2, response} ----------------------|  in the order of completion
  *        |-- {id 1, abandoned} -------------------->|  cancels; no response follows
  *        |<- {id 3, response, receipt} -------------|  the response hands something over
- *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s
+ *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s;
+ *        |                                          |  the caller gets the response once this is sent
  *        |<----------- load ------------------------|  twice a second while the server is busy
  *        |<----------- LEAVING ---------------------|  the server begins to stop: no further call
  *        |<- the responses still due ---------------|
@@ -113,6 +114,8 @@ export class UnresponsiveReplica extends Error {
 
 interface PendingCall {
   resolve(response: Buffer): void
+  /** Resolves when what was sent before has left this process. */
+  resolveAfterSend(response: Buffer): void
   reject(failure: Failure): void
   move(): void
 }
@@ -201,6 +204,11 @@ export class MultiplexedStream {
           release()
           resolve(response)
         },
+        resolveAfterSend: (response) => {
+          release()
+          // Node writes the frames of HTTP/2 before it runs this.
+          setImmediate(resolve, response)
+        },
         reject: (reason) => {
           release()
           reject(reason)
@@ -241,12 +249,15 @@ export class MultiplexedStream {
   #onResponse({ id, body, receipt }: CallResponse): void {
     // It is sent to all clients: a replica that does not receive from this one sends it too.
     if (body?.$case !== 'load') this.#probe.onReceive()
-    // Without a receipt the server takes back what a response hands over to a call that has given up.
-    if (receipt && this.#pending.has(id)) this.#send({ ...EMPTY_REQUEST, id, received: true })
+    const call = this.#pending.get(id)
+    // Without a receipt the server takes back what a response hands over. So the receipt is sent before the caller can use
+    // that: if this process were suspended between the two, another one would get it too.
+    if (receipt && call) this.#send({ ...EMPTY_REQUEST, id, received: true })
     if (body?.$case === 'notice') this.#onNotice(body.value)
     else if (body?.$case === 'load') this.#limit.adapt(body.value / PERCENT)
-    else if (body?.$case === 'response') this.#pending.get(id)?.resolve(body.value)
-    else if (body) this.#pending.get(id)?.reject(body.value)
+    else if (body?.$case === 'failure') call?.reject(body.value)
+    else if (body && receipt) call?.resolveAfterSend(body.value)
+    else if (body) call?.resolve(body.value)
     this.#closeWhenIdle()
   }
 

@@ -8,7 +8,7 @@ import { HOST } from './identity-server.ts'
 
 const HANG_MS = 60_000
 
-/** A server in a process of its own, which prints its port and then the worker of each call that it begins. */
+/** A server in a process of its own, which prints its port, the worker of each session that it issues, and what it takes back. */
 const PROGRAM = `
   import { pino } from 'pino'
   import { IdentityService } from '@windlass/proto/windlass/identity/v1/identity'
@@ -20,7 +20,11 @@ const PROGRAM = `
     return { token: worker_name }
   }
   const missing = async () => ({})
-  const handlers = { checkBootstrap: missing, checkSession: missing, issueSession }
+  const checkSession = async ({ token }, call) => {
+    call.onLost?.(() => console.log('taken back'))
+    return { worker_name: token, session_id: '' }
+  }
+  const handlers = { checkBootstrap: missing, checkSession, issueSession }
   server.serve(IdentityService, handlers, allowAll(IdentityService))
   console.log(await server.listen({ host: '${HOST}', port: 0 }, []))
 `
@@ -37,7 +41,7 @@ async function startServer() {
   onTestFinished(() => client.close())
   const begin = (worker_name: string, timeoutMs: number) =>
     client.issueSession({ worker_name, session_id: '' }, { timeoutMs })
-  return { server, begin, begun: () => lines.slice(1) }
+  return { server, client, begin, printed: () => lines.slice(1) }
 }
 
 test.for([
@@ -47,7 +51,7 @@ test.for([
   'a server is suspended, and a client abandons a call %s: the call does not begin when the server continues; others do',
   { timeout: HANG_MS },
   async ([, more]) => {
-    const { server, begin, begun } = await startServer()
+    const { server, begin, printed } = await startServer()
     await expect
       .poll(() => begin('connected', HANG_MS).then(({ token }) => token), { timeout: HANG_MS })
       .toBe('connected')
@@ -59,8 +63,8 @@ test.for([
     await waits
     // On the same connection, so the server has read everything before it.
     await begin('last', HANG_MS)
-    await expect.poll(begun).toContain('last')
-    const names = begun().map((name) => name.replace(more, ''))
+    await expect.poll(printed).toContain('last')
+    const names = printed().map((name) => name.replace(more, ''))
     expect(names.filter((name) => name !== 'connected')).toEqual(['waits', 'last'])
   },
 )
@@ -76,4 +80,18 @@ test('a client is busy beyond a deadline while the answer waits in its socket: t
   await new Promise((resolve) => setImmediate(resolve))
   for (const end = performance.now() + 2_000; performance.now() < end; );
   expect((await answer).token).toBe('answered')
+})
+
+test('a client is suspended as soon as it has a response that hands something over: not taken back', {
+  timeout: HANG_MS,
+}, async () => {
+  const { client, begin, printed } = await startServer()
+  await expect
+    .poll(() => begin('connected', HANG_MS).then(({ token }) => token), { timeout: HANG_MS })
+    .toBe('connected')
+  await client.checkSession({ token: 'w1' })
+  for (const end = performance.now() + 2_500; performance.now() < end; );
+  await begin('last', HANG_MS)
+  await expect.poll(printed).toContain('last')
+  expect(printed()).not.toContain('taken back')
 })

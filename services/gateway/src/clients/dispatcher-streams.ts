@@ -85,7 +85,7 @@ export class DispatcherStreams {
       const proxy = new WorkerProxy(url, upstream, ctx, {
         stalledMs: this.#stalledMs,
         isDelayed: () => this.#watches.get(proxy.url)?.mayBeDelayed === true,
-        onDelivered: (delivered) => this.#watches.get(proxy.url)?.acknowledge(delivered),
+        acknowledge: (stream) => this.#watches.get(proxy.url)?.acknowledge(stream),
         onDispatcherStopping: () => void this.#handOver(open),
         worker_name: owner.worker_name,
       })

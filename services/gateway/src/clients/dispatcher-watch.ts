@@ -17,8 +17,8 @@ const UNSUPPORTED_PAUSE_MS = 30_000
 export interface AcknowledgedStream {
   worker_name: string
   generation: number
-  /** Bytes of the dispatcher's stream that the socket of the worker has taken. */
-  readonly deliveredBytes: number
+  /** Bytes of the dispatcher's stream that the socket of the worker has taken or takes next. */
+  readonly acknowledgedBytes: number
 }
 
 /**
@@ -26,9 +26,9 @@ export interface AcknowledgedStream {
  * suspended, or cut off without a reset, sends none, and no worker stream would show that before its next
  * ping. A dispatcher that is gone closes its connections and is not reported here. This process sends beats
  * too, in the body of the request, so that the dispatcher notices when this process hangs. Between the
- * beats it sends how many bytes of each worker stream have been delivered: one line for each stream that
- * has passed something on in a turn of the event loop. When the beats stop, the dispatcher sends to other
- * workers only those frames that are not known to have arrived.
+ * beats it sends how many bytes of each worker stream its worker gets: one line just before each piece that is passed on
+ * (worker-proxy.ts). When the beats stop, the dispatcher sends to other workers only those frames that are not
+ * acknowledged.
  */
 export class DispatcherWatch {
   readonly #open: () => ClientRequest
@@ -65,10 +65,10 @@ export class DispatcherWatch {
     return this.#beatMs !== undefined && performance.now() - this.#beatMs > FRESH_MS
   }
 
-  /** Reports to the dispatcher, at the end of this turn of the event loop, what a stream has delivered. */
+  /** Sends to the dispatcher how many bytes of a stream its worker gets; with the next beat if that is not possible now. */
   acknowledge(stream: AcknowledgedStream): void {
-    if (this.#unacknowledged.size === 0) setImmediate(() => this.#sendAcknowledgements())
     this.#unacknowledged.add(stream)
+    this.#sendAcknowledgements()
   }
 
   /** Asks the dispatcher to end a stream after everything that it has sent; false if that is not possible now. */
@@ -127,8 +127,8 @@ export class DispatcherWatch {
   #sendAcknowledgements(): void {
     if (this.#unacknowledged.size === 0) return
     const lines = [...this.#unacknowledged].map(
-      ({ generation, deliveredBytes, worker_name }) =>
-        `${generation} ${deliveredBytes} ${worker_name}\n`,
+      ({ generation, acknowledgedBytes, worker_name }) =>
+        `${generation} ${acknowledgedBytes} ${worker_name}\n`,
     )
     // Kept for the next check otherwise.
     if (this.#write(lines.join(''))) this.#unacknowledged.clear()

@@ -30,8 +30,8 @@ export interface WorkerProxyOptions {
   stalledMs: number
   /** True while the dispatcher may have given the work of frames that arrive to another worker. */
   isDelayed(): boolean
-  /** Called after bytes have been delivered. */
-  onDelivered(stream: AcknowledgedStream): void
+  /** Sends to the dispatcher how many bytes the worker gets. */
+  acknowledge(stream: AcknowledgedStream): void
   /** Called when the dispatcher has ended the stream because it stops: the time to move. */
   onDispatcherStopping(): void
 }
@@ -45,6 +45,13 @@ export interface Upstream {
 /**
  * The stream of one worker, copied byte for byte from a dispatcher. It can move to the stream of
  * another dispatcher between two frames; the worker does not notice. It does so when the dispatcher hangs or stops.
+ *
+ * This process may be suspended between any two instructions, and after a second the dispatcher gives other workers what
+ * is not acknowledged. So each piece is acknowledged first, then examined for a delay, then written. After a suspension
+ * before the examination the frame is marked, so that the worker claims it before it runs. After a later one the
+ * dispatcher knows that the frame arrives. So no task runs twice, except one whose frame comes in several pieces, with a
+ * suspension between them. A frame that is acknowledged but still here waits for this process, at most for
+ * `claim_timeout`.
  */
 export class WorkerProxy implements AcknowledgedStream {
   /** Base URL of the dispatcher. */
@@ -54,8 +61,8 @@ export class WorkerProxy implements AcknowledgedStream {
   #upstream: IncomingMessage
   /** The last bytes that were copied. */
   #tail = FRAME_END
-  /** Bytes of the current dispatcher's stream that were copied. */
-  #copiedBytes = 0
+  /** Bytes of the current dispatcher's stream that were read. */
+  #readBytes = 0
   /** True after the comment that the following frames may be outdated. */
   #isMarkedDelayed = false
   #isEndedHere = false
@@ -91,8 +98,8 @@ export class WorkerProxy implements AcknowledgedStream {
   }
 
   /** A lower bound, because the bytes in the send buffer include those of the chunked encoding. */
-  get deliveredBytes(): number {
-    return Math.max(0, this.#copiedBytes - this.#ctx.res.writableLength)
+  get acknowledgedBytes(): number {
+    return Math.max(0, this.#readBytes - this.#ctx.res.writableLength)
   }
 
   /** Copies to the end; resolves to `worker` only if the worker's connection ended first. */
@@ -100,7 +107,7 @@ export class WorkerProxy implements AcknowledgedStream {
     const { res } = this.#ctx
     res.on('drain', () => {
       this.#upstream.resume()
-      this.#options.onDelivered(this)
+      this.#options.acknowledge(this)
     })
     // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected here.
     res.setTimeout(this.#options.stalledMs, () => {
@@ -130,7 +137,7 @@ export class WorkerProxy implements AcknowledgedStream {
     const previous = this.#upstream
     this.#upstream = response
     this.url = url
-    this.#copiedBytes = 0
+    this.#readBytes = 0
     this.#attach(response)
     previous.destroy()
   }
@@ -147,6 +154,12 @@ export class WorkerProxy implements AcknowledgedStream {
     this.#ctx.res.write(isDelayed ? DELAYED : ON_TIME)
   }
 
+  #write(chunk: Buffer, upstream: IncomingMessage): void {
+    this.#markDelay()
+    this.#tail = (this.#tail + chunk.subarray(-2).toString('latin1')).slice(-2)
+    if (!this.#ctx.res.write(chunk)) upstream.pause()
+  }
+
   #attach(upstream: IncomingMessage): void {
     const { res, signal } = this.#ctx
     const isCurrent = () => upstream === this.#upstream
@@ -157,11 +170,10 @@ export class WorkerProxy implements AcknowledgedStream {
     }
     upstream.on('data', (chunk: Buffer) => {
       if (!isCurrent()) return
-      this.#markDelay()
-      this.#copiedBytes += chunk.length
-      this.#tail = (this.#tail + chunk.subarray(-2).toString('latin1')).slice(-2)
-      if (!res.write(chunk)) upstream.pause()
-      else if (chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.onDelivered(this)
+      this.#readBytes += chunk.length
+      if (chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.acknowledge(this)
+      // Node writes to sockets in this queue, so the acknowledgement is sent by then.
+      process.nextTick(() => this.#write(chunk, upstream))
     })
     // Both are called before `close` of the worker's connection if the dispatcher, the link to it, or this
     // process ended the stream.
