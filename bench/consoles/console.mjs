@@ -27,6 +27,11 @@ const failed = () =>
 const query = (path, { every, everyWhileLive }, ...topics) => ({
   ...{ path, gap: every, lost: every, live: everyWhileLive, topics },
 })
+/** A list of executions, whose rows come as events. */
+const rows = (path) => ({
+  ...query(path, LIST, 'executions'),
+  ...{ gap: LIST.shownMs, lost: LIST.lostMs },
+})
 /** A request that is sent by time alone. */
 const byTime = (path, { every }) => query(path, { every: 0, everyWhileLive: every })
 
@@ -34,7 +39,7 @@ const SHELL = [byTime('/me', ME)]
 const SCREENS = {
   stream: [],
   home: [
-    query('/executions?limit=8', COUNTS, 'executions'),
+    rows('/executions?limit=8'),
     query('/executions?state=RUNNING&limit=1', COUNTS, 'executions'),
     query('/executions?state=PAUSED&limit=1', COUNTS, 'executions'),
     query(failed, FAILED_LATELY, 'executions'),
@@ -45,10 +50,7 @@ const SCREENS = {
     query(stats(120), CHARTS, 'executions'),
   ],
   executions: [
-    {
-      ...query('/executions?limit=50&offset=0', LIST, 'executions'),
-      ...{ gap: LIST.shownMs, lost: LIST.lostMs },
-    },
+    rows('/executions?limit=50&offset=0'),
     query(stats(60), CHARTS, 'executions'),
     query('/me/views', {}),
   ],

@@ -56,6 +56,8 @@ const readPage = async (path: string, query: Query, signal?: AbortSignal, age?: 
   return { ...page, executions: page.executions.map(keepSame) }
 }
 
+export const idOf = ({ execution_id }: Pick<ExecutionRow, 'execution_id'>): string => execution_id
+
 /** Reads a page of executions. */
 export const listExecutions = (
   query: Query,

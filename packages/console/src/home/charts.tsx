@@ -24,34 +24,42 @@ interface Props {
   load: (range: ReturnType<typeof recentSteps>, ...read: Parameters<Load<Stats>>) => Promise<Stats>
 }
 
-/** The last hour: how many executions ended, and how long they waited. Nothing while it cannot be read. */
+/** The last hour: how many executions ended, and how long they waited. Nothing if it cannot be read. */
 export function Charts({ name, load }: Props) {
-  const { data } = useQuery(
+  const { data, error } = useQuery(
     `stats ${name}`,
     (...reading) => load(recentSteps(RANGE.seconds, RANGE.step), ...reading),
     { ...CHARTS, live: lists.executions },
   )
-  if (!data) return null
+  if (!data && error) return null
+  // Charts without numbers are as high, so that the list below does not move when they are read.
+  const stats = data ?? withoutNumbers()
   return (
-    <section class="charts" aria-label="The last hour">
+    <section class={`charts${data ? '' : ' unread'}`} aria-label="The last hour">
       <BarChart
         title="Ended in the last hour"
         isStacked
         isCount
         parts={ENDED}
-        steps={stepsOf(data, (one) => [one?.failed ?? 0, (one?.ended ?? 0) - (one?.failed ?? 0)])}
+        steps={stepsOf(stats, (one) => [one?.failed ?? 0, (one?.ended ?? 0) - (one?.failed ?? 0)])}
         format={count}
       />
       <BarChart
         title="Wait for a worker, of those that ended"
         isStacked={false}
         parts={WAITS}
-        steps={stepsOf(data, waitsOf)}
+        steps={stepsOf(stats, waitsOf)}
         format={(seconds) => (seconds === 0 ? '–' : duration(seconds * 1_000))}
       />
-      {data.cut && <p class="stale">There were more executions than were measured.</p>}
+      {stats.cut && <p class="stale">There were more executions than were measured.</p>}
     </section>
   )
+}
+
+function withoutNumbers(): Stats {
+  const { from, to, step } = recentSteps(RANGE.seconds, RANGE.step)
+  const [first, last] = [from, to].map((ms) => new Date(ms).toISOString()) as [string, string]
+  return { from: first, to: last, step, buckets: [], cut: false }
 }
 
 function waitsOf(bucket: Stats['buckets'][number] | undefined): number[] {

@@ -1,4 +1,5 @@
 import type { AuditEntry } from '@windlass/domain/audit-entry'
+import { useMemo } from 'preact/hooks'
 import { readAudit } from '../api/audit.ts'
 import { useQuery } from '../api/use-query.ts'
 import { toEntries } from '../audit/entry.ts'
@@ -10,6 +11,7 @@ import type { ScreenProps } from '../shell/app.tsx'
 import { DataTable } from '../ui/data-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { LatestRows } from '../ui/latest-rows.tsx'
 import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
@@ -37,12 +39,15 @@ export function AuditScreen({ place: { query } }: ScreenProps) {
   const names = [...FILTERS.map(({ name }) => name), 'outcome']
   const filter = Object.fromEntries(names.map((name) => [name, query.get(name) ?? undefined]))
   const asked = { ...filter, limit: String(PAGE), offset: String(offset) }
+  const key = `audit ${JSON.stringify(asked)}`
   const answer = useQuery(
-    `audit ${JSON.stringify(asked)}`,
+    key,
     (signal) => readAudit(asked, signal),
     // Later pages move when entries arrive.
     { every: offset === 0 ? EVERY_MS : undefined },
   )
+  const page = answer.data?.entries ?? '[]'
+  const rows = useMemo(() => toEntries(page), [page])
   const to = (values: Record<string, string | undefined>) =>
     changed(PATH, query, { offset: undefined, ...values })
   return (
@@ -63,20 +68,21 @@ export function AuditScreen({ place: { query } }: ScreenProps) {
         )}
       </div>
       <Loaded answer={answer} lines={12}>
-        {({ entries, total }) => {
-          const rows = toEntries(entries)
-          return rows.length === 0 ? (
+        {({ total }) =>
+          rows.length === 0 ? (
             <Empty title="No entry matches" />
           ) : (
             <>
-              <Rows rows={rows} />
+              <LatestRows key={key} rows={rows} idOf={seqOf}>
+                {(shown) => <Rows rows={shown} />}
+              </LatestRows>
               <Pager
                 {...{ offset, total, limit: PAGE, shown: rows.length }}
                 to={(row) => changed(PATH, query, { offset: row })}
               />
             </>
           )
-        }}
+        }
       </Loaded>
     </Page>
   )
@@ -101,6 +107,8 @@ const Outcome = ({ query, to }: FilterProps) => (
     </select>
   </label>
 )
+
+const seqOf = ({ seq }: AuditEntry) => String(seq)
 
 const HEADS = ['No.', 'When', 'Who', 'Action', 'Object', 'Outcome', 'Detail']
 

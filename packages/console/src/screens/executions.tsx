@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks'
-import type { ExecutionPage, ExecutionRow } from '../api/executions.ts'
+import { type ExecutionPage, idOf } from '../api/executions.ts'
 import type { Query } from '../api/server.ts'
 import { ExportMenu } from '../export/export-menu.tsx'
 import { count } from '../format/time.ts'
@@ -114,8 +114,6 @@ export function ExecutionsScreen({ place: { query } }: ScreenProps) {
 /** A count that is not exact says so. */
 const totalOf = ({ total, total_exact = true }: ExecutionPage) =>
   `${total_exact ? '' : 'more than '}${count(total)}`
-
-const idOf = ({ execution_id }: ExecutionRow) => execution_id
 
 interface ListProps {
   name: string

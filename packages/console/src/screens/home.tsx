@@ -1,4 +1,4 @@
-import { listExecutions } from '../api/executions.ts'
+import { idOf } from '../api/executions.ts'
 import { COUNTS } from '../api/intervals.ts'
 import { readStats } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
@@ -10,10 +10,12 @@ import { NeedsPerson } from '../home/needs-person.tsx'
 import { Tiles } from '../home/tiles.tsx'
 import { useQueue, useTotal } from '../home/use-counts.ts'
 import { lists } from '../live/feed.ts'
+import { useLiveExecutions } from '../live/use-live-executions.ts'
 import { startAddress } from '../location/address.ts'
 import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
+import { LatestRows } from '../ui/latest-rows.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 
@@ -21,30 +23,28 @@ const RECENT = 8
 
 /** What runs, what waits, what failed, and what needs a person. */
 export function HomeScreen() {
-  const recent = useQuery(
-    'recent',
-    (...read) => listExecutions({ limit: String(RECENT) }, ...read),
-    {
-      ...COUNTS,
-      live: lists.executions,
-    },
-  )
+  const recent = useLiveExecutions({}, { limit: String(RECENT) })
+  const isUnused = recent.data !== undefined && recent.rows.length === 0
   const paused = useTotal('PAUSED').data
   const queue = useQueue().data
   return (
     <Page title="Home">
       <Tiles paused={paused} queue={queue} />
-      {recent.data?.total === 0 && <FirstSteps />}
+      {isUnused && <FirstSteps />}
       <Demo />
       <NeedsPerson paused={paused} queue={queue} />
-      {recent.data !== undefined && recent.data.total !== 0 && (
+      {recent.data !== undefined && !isUnused && (
         <Charts name="of all" load={(range, ...read) => readStats(range, {}, ...read)} />
       )}
-      {recent.data?.total !== 0 && (
+      {!isUnused && (
         <section class="page-body" aria-label="Latest executions">
           <h2>Latest executions</h2>
           <Loaded answer={recent}>
-            {({ executions }) => <ExecutionTable rows={executions} />}
+            {() => (
+              <LatestRows rows={recent.rows} idOf={idOf} update={recent.update}>
+                {(rows) => <ExecutionTable rows={rows} />}
+              </LatestRows>
+            )}
           </Loaded>
         </section>
       )}

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { listWorkerExecutions } from '../api/executions.ts'
+import { idOf, listWorkerExecutions } from '../api/executions.ts'
 import { readHistory } from '../api/stats.ts'
 import { useQuery } from '../api/use-query.ts'
 import { getWorker, slotsOf, type WorkerRow } from '../api/workers.ts'
@@ -11,6 +11,7 @@ import type { ScreenProps } from '../shell/app.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Facts } from '../ui/facts.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
+import { LatestRows } from '../ui/latest-rows.tsx'
 import { Link } from '../ui/link.tsx'
 import { useNow } from '../ui/now.ts'
 import { Page } from '../ui/page.tsx'
@@ -101,7 +102,9 @@ function WorkerExecutions({ name }: { name: string }) {
             <Empty title="It has held no execution that you may see" />
           ) : (
             <>
-              <ExecutionTable rows={executions} />
+              <LatestRows rows={executions} idOf={idOf}>
+                {(rows) => <ExecutionTable rows={rows} />}
+              </LatestRows>
               {total > executions.length && (
                 <p>
                   <Link to={address('executions', { worker_name: name })}>

@@ -1,8 +1,8 @@
-import { listExecutions } from '../api/executions.ts'
+import { idOf } from '../api/executions.ts'
 import { useQuery } from '../api/use-query.ts'
 import { getWorkflow, listVersions, sourceOf, type Workflow } from '../api/workflows.ts'
 import { count } from '../format/time.ts'
-import { lists } from '../live/feed.ts'
+import { useLiveExecutions } from '../live/use-live-executions.ts'
 import { address, startAddress, wholeOf, workflowAddress } from '../location/address.ts'
 import { navigate } from '../location/location.ts'
 import type { ScreenProps } from '../shell/app.tsx'
@@ -11,6 +11,7 @@ import { ExecutionTable } from '../ui/execution-table.tsx'
 import { Empty, Loaded } from '../ui/feedback.tsx'
 import { Icon } from '../ui/icon.tsx'
 import { JsonView } from '../ui/json-view.tsx'
+import { LatestRows } from '../ui/latest-rows.tsx'
 import { Link } from '../ui/link.tsx'
 import { Page } from '../ui/page.tsx'
 import { SourceView } from '../ui/source-view.tsx'
@@ -116,19 +117,15 @@ function Content({ workflow, tab, query }: ContentProps) {
 }
 
 const RECENT = 20
-const EVERY_MS = 3_000
 
 function Recent({ workflow: { namespace, name } }: { workflow: Workflow }) {
-  const query = { namespace, workflow_name: name, limit: String(RECENT) }
-  const answer = useQuery(
-    `recent ${namespace}/${name}`,
-    (...read) => listExecutions(query, ...read),
-    { every: EVERY_MS, live: lists.executions },
-  )
+  const filter = { namespace, workflow_name: name }
+  const answer = useLiveExecutions(filter, { limit: String(RECENT) })
+  const { rows: latest, update } = answer
   return (
     <Loaded answer={answer}>
-      {({ executions, total }) =>
-        executions.length === 0 ? (
+      {({ total }) =>
+        latest.length === 0 ? (
           <Empty title="It has not run yet">
             <p>
               <Link to={startAddress(namespace, name)}>Run it</Link>
@@ -136,11 +133,11 @@ function Recent({ workflow: { namespace, name } }: { workflow: Workflow }) {
           </Empty>
         ) : (
           <>
-            <ExecutionTable rows={executions} />
-            {total > executions.length && (
-              <Link to={address('executions', { namespace, workflow_name: name })}>
-                All {count(total)} executions
-              </Link>
+            <LatestRows key={`${namespace}/${name}`} rows={latest} idOf={idOf} update={update}>
+              {(rows) => <ExecutionTable rows={rows} />}
+            </LatestRows>
+            {total > latest.length && (
+              <Link to={address('executions', filter)}>All {count(total)} executions</Link>
             )}
           </>
         )
