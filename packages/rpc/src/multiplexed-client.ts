@@ -16,8 +16,7 @@
  *        |<- {id 2, response} ----------------------|  in the order of completion
  *        |-- {id 1, abandoned} -------------------->|  cancels; no response follows
  *        |<- {id 3, response, receipt} -------------|  the response hands something over
- *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s;
- *        |                                          |  the caller gets the response once this is sent
+ *        |-- {id 3, received} --------------------->|  otherwise the handler takes it back after 1 s
  *        |<----------- load ------------------------|  twice a second while the server is busy
  *        |<----------- LEAVING ---------------------|  the server begins to stop: no further call
  *        |<- the responses still due ---------------|
@@ -50,6 +49,9 @@
  *   stream ends with the last response, so calls in flight are answered. The client closes its half
  *   after the last receipt: leases without one would be given to another worker and run twice. A
  *   client of an earlier release closes it at once and can send none; it keeps what it receives.
+ * - A client is suspended when it has read a response that hands something over: its caller gets the
+ *   response a turn of the event loop after the receipt, which has been sent by then. Only if other
+ *   messages wait before the receipt, of which one is sent in each turn, it may not have been.
  *
  * Limits. Messages of one stream are sent in order, so a large request would delay the small ones
  * behind it: requests above MAX_STREAM_REQUEST_BYTES travel as unary calls. A stream is shared by all
@@ -114,8 +116,8 @@ export class UnresponsiveReplica extends Error {
 
 interface PendingCall {
   resolve(response: Buffer): void
-  /** Resolves when what was sent before has left this process. */
-  resolveAfterSend(response: Buffer): void
+  /** Resolves in the next turn of the event loop, when a receipt has been sent. */
+  resolveNextTurn(response: Buffer): void
   reject(failure: Failure): void
   move(): void
 }
@@ -204,9 +206,8 @@ export class MultiplexedStream {
           release()
           resolve(response)
         },
-        resolveAfterSend: (response) => {
+        resolveNextTurn: (response) => {
           release()
-          // Node writes the frames of HTTP/2 before it runs this.
           setImmediate(resolve, response)
         },
         reject: (reason) => {
@@ -250,13 +251,12 @@ export class MultiplexedStream {
     // It is sent to all clients: a replica that does not receive from this one sends it too.
     if (body?.$case !== 'load') this.#probe.onReceive()
     const call = this.#pending.get(id)
-    // Without a receipt the server takes back what a response hands over. So the receipt is sent before the caller can use
-    // that: if this process were suspended between the two, another one would get it too.
+    // Without a receipt the server takes back what a response hands over, so the caller gets that after the receipt.
     if (receipt && call) this.#send({ ...EMPTY_REQUEST, id, received: true })
     if (body?.$case === 'notice') this.#onNotice(body.value)
     else if (body?.$case === 'load') this.#limit.adapt(body.value / PERCENT)
     else if (body?.$case === 'failure') call?.reject(body.value)
-    else if (body && receipt) call?.resolveAfterSend(body.value)
+    else if (body && receipt) call?.resolveNextTurn(body.value)
     else if (body) call?.resolve(body.value)
     this.#closeWhenIdle()
   }

@@ -5,6 +5,7 @@ import { useQuery } from '../api/use-query.ts'
 import { count, duration } from '../format/time.ts'
 import { lists } from '../live/feed.ts'
 import { BarChart } from '../ui/bar-chart.tsx'
+import { isForbidden } from '../ui/feedback.tsx'
 import { stepsOf } from './series.ts'
 
 const RANGE = { seconds: 3_600, step: 120 }
@@ -24,14 +25,14 @@ interface Props {
   load: (range: ReturnType<typeof recentSteps>, ...read: Parameters<Load<Stats>>) => Promise<Stats>
 }
 
-/** The last hour: how many executions ended, and how long they waited. Nothing if it cannot be read. */
+/** The last hour: how many executions ended, and how long they waited. Nothing without the permission. */
 export function Charts({ name, load }: Props) {
   const { data, error } = useQuery(
     `stats ${name}`,
     (...reading) => load(recentSteps(RANGE.seconds, RANGE.step), ...reading),
     { ...CHARTS, live: lists.executions },
   )
-  if (!data && error) return null
+  if (!data && isForbidden(error)) return null
   // Charts without numbers are as high, so that the list below does not move when they are read.
   const stats = data ?? withoutNumbers()
   return (

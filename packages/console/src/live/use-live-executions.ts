@@ -17,13 +17,28 @@ export interface LiveExecutions extends Answer<ExecutionPage> {
 
 const NONE: readonly ExecutionRow[] = []
 
-/** Reads a page of executions, whose rows then change by events; without a stream it is polled. */
-export function useLiveExecutions(filter: Query, page: Query): LiveExecutions {
-  const key = `executions ${JSON.stringify([filter, page])}`
+interface Source {
+  /** Name of the list among the answers that are kept. */
+  name: string
+  load: typeof listExecutions
+}
+
+const ALL: Source = { name: 'executions', load: listExecutions }
+
+/**
+ * Reads a page of executions, whose rows then change by events; without a stream it is polled. Another source has the
+ * same rows as that of all executions has with the filter.
+ */
+export function useLiveExecutions(
+  filter: Query,
+  page: Query,
+  { name, load }: Source = ALL,
+): LiveExecutions {
+  const key = `${name} ${JSON.stringify([filter, page])}`
   const source = useMemo(() => new LiveRows(feed, filter), [key])
   const answer = useQuery(
     key,
-    (signal, age) => source.read(() => listExecutions({ ...filter, ...page }, signal, age), age),
+    (signal, age) => source.read(() => load({ ...filter, ...page }, signal, age), age),
     { every: LIST.every, live: source },
   )
   const [changes, setChanges] = useState(0)

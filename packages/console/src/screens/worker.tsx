@@ -6,6 +6,7 @@ import { getWorker, slotsOf, type WorkerRow } from '../api/workers.ts'
 import { bytes, count, millis } from '../format/time.ts'
 import { Charts } from '../home/charts.tsx'
 import { lists } from '../live/feed.ts'
+import { useLiveExecutions } from '../live/use-live-executions.ts'
 import { address } from '../location/address.ts'
 import type { ScreenProps } from '../shell/app.tsx'
 import { ExecutionTable } from '../ui/execution-table.tsx'
@@ -87,25 +88,25 @@ const SHOWN = 20
 
 /** What the worker holds, and what it was the last to hold. */
 function WorkerExecutions({ name }: { name: string }) {
-  const query = { limit: String(SHOWN) }
-  const answer = useQuery(
-    `executions of worker ${name}`,
-    (...read) => listWorkerExecutions(name, query, ...read),
-    { every: EVERY_MS, live: lists.executions },
-  )
+  const page = { limit: String(SHOWN) }
+  const answer = useLiveExecutions({ worker_name: name }, page, {
+    name: 'executions of worker',
+    load: (_, ...read) => listWorkerExecutions(name, page, ...read),
+  })
+  const { rows: latest, update } = answer
   return (
     <section class="page-body" aria-label="Executions of the worker">
       <h2>What it holds, and held last</h2>
       <Loaded answer={answer} lines={3}>
-        {({ executions, total, total_exact = true }) =>
-          executions.length === 0 ? (
+        {({ total, total_exact = true }) =>
+          latest.length === 0 ? (
             <Empty title="It has held no execution that you may see" />
           ) : (
             <>
-              <LatestRows rows={executions} idOf={idOf}>
+              <LatestRows rows={latest} idOf={idOf} update={update}>
                 {(rows) => <ExecutionTable rows={rows} />}
               </LatestRows>
-              {total > executions.length && (
+              {total > latest.length && (
                 <p>
                   <Link to={address('executions', { worker_name: name })}>
                     {total_exact ? '' : 'more than '}

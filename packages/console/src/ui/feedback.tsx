@@ -17,7 +17,7 @@ interface Problem {
 }
 
 /** True if the caller lacks a permission. */
-export const isForbidden = (error: Error): boolean =>
+export const isForbidden = (error: Error | undefined): boolean =>
   error instanceof StatusError && error.status === 403
 
 /** True if the object has changed since it was read, and the change was therefore not made. */

@@ -26,9 +26,13 @@ export function LatestRows<Row>({ rows: latest, idOf, update = asItWas, children
   const holds = isTouched || list.current?.matches(':hover, :focus-within') === true
   const { rows, waiting, show } = useHeldRows(latest, { holds, idOf, update })
   const onLeft = () => setLeft((times) => times + 1)
+  const onFocusOut = ({ relatedTarget }: FocusEvent) => {
+    if (!list.current?.contains(relatedTarget as Node | null)) onLeft()
+  }
+  const text = waiting === latest.length ? `${waiting} or more new` : `${waiting} new`
   return (
-    <div ref={list} class="held-rows" onPointerLeave={onLeft} onFocusOut={onLeft}>
-      <NewRows onShow={show}>{waiting > 0 && `${waiting} new`}</NewRows>
+    <div ref={list} class="held-rows" onPointerLeave={onLeft} onFocusOut={onFocusOut}>
+      <NewRows onShow={show}>{holds && waiting > 0 && text}</NewRows>
       {children(rows)}
     </div>
   )

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useRef } from 'preact/hooks'
 import { useAnnounced } from './announce.ts'
 
 interface Props {
@@ -11,10 +12,16 @@ interface Props {
 export function NewRows({ onShow, children }: Props) {
   // Their number changes many times a second.
   useAnnounced(children ? 'There are new rows. A button above the list shows them.' : undefined)
+  const place = useRef<HTMLDivElement>(null)
+  const onClick = ({ detail }: MouseEvent) => {
+    onShow()
+    // Pressed with a key: the button is removed, and the next key continues from its place.
+    if (detail === 0) place.current?.focus({ preventScroll: true })
+  }
   return (
-    <div class="new-rows">
+    <div ref={place} class="new-rows" tabIndex={-1}>
       {children && (
-        <button type="button" onClick={onShow}>
+        <button type="button" onClick={onClick}>
           {children}
         </button>
       )}

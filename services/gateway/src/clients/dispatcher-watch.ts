@@ -17,7 +17,7 @@ const UNSUPPORTED_PAUSE_MS = 30_000
 export interface AcknowledgedStream {
   worker_name: string
   generation: number
-  /** Bytes of the dispatcher's stream that the socket of the worker has taken or takes next. */
+  /** Bytes of the dispatcher's stream that the worker has got or gets next. */
   readonly acknowledgedBytes: number
 }
 

@@ -21,7 +21,7 @@ const ON_TIME = ': on time\n\n'
 const STOPPING = ': stopping\n\n'
 /** Trailer with which a dispatcher says why it ends a stream. */
 const END_TRAILER = 'x-windlass-end'
-/** Shorter pieces contain no dispatch; they are mostly pings, of which a large fleet gets many. */
+/** Shorter frames contain no dispatch; they are mostly pings, of which a large fleet gets many. */
 const MIN_ACKNOWLEDGED_BYTES = 64
 
 export interface WorkerProxyOptions {
@@ -49,9 +49,11 @@ export interface Upstream {
  * This process may be suspended between any two instructions, and after a second the dispatcher gives other workers what
  * is not acknowledged. So each piece is acknowledged first, then examined for a delay, then written. After a suspension
  * before the examination the frame is marked, so that the worker claims it before it runs. After a later one the
- * dispatcher knows that the frame arrives. So no task runs twice, except one whose frame comes in several pieces, with a
- * suspension between them. A frame that is acknowledged but still here waits for this process, at most for
- * `claim_timeout`.
+ * dispatcher knows that the frame arrives. So no task runs twice, with two exceptions: the frame comes in several pieces,
+ * with a suspension between them; or the link to the dispatcher is encrypted, the frame is not the first one of a turn of
+ * the event loop, and the suspension falls into this turn, because an encrypted socket sends the second acknowledgement in
+ * the next turn. A frame that is acknowledged but still here, as those for a worker that reads slowly are, waits for this
+ * process, at most for `claim_timeout`.
  */
 export class WorkerProxy implements AcknowledgedStream {
   /** Base URL of the dispatcher. */
@@ -61,8 +63,8 @@ export class WorkerProxy implements AcknowledgedStream {
   #upstream: IncomingMessage
   /** The last bytes that were copied. */
   #tail = FRAME_END
-  /** Bytes of the current dispatcher's stream that were read. */
-  #readBytes = 0
+  /** Bytes of the current dispatcher's stream that were read, and are passed on. */
+  acknowledgedBytes = 0
   /** True after the comment that the following frames may be outdated. */
   #isMarkedDelayed = false
   #isEndedHere = false
@@ -97,18 +99,10 @@ export class WorkerProxy implements AcknowledgedStream {
     return this.#options.worker_name
   }
 
-  /** A lower bound, because the bytes in the send buffer include those of the chunked encoding. */
-  get acknowledgedBytes(): number {
-    return Math.max(0, this.#readBytes - this.#ctx.res.writableLength)
-  }
-
   /** Copies to the end; resolves to `worker` only if the worker's connection ended first. */
   copy(): Promise<'worker' | 'server'> {
     const { res } = this.#ctx
-    res.on('drain', () => {
-      this.#upstream.resume()
-      this.#options.acknowledge(this)
-    })
+    res.on('drain', () => this.#upstream.resume())
     // The dispatcher cannot see the bytes that are buffered here, so a stalled worker is detected here.
     res.setTimeout(this.#options.stalledMs, () => {
       if (res.writableLength === 0) return
@@ -137,7 +131,7 @@ export class WorkerProxy implements AcknowledgedStream {
     const previous = this.#upstream
     this.#upstream = response
     this.url = url
-    this.#readBytes = 0
+    this.acknowledgedBytes = 0
     this.#attach(response)
     previous.destroy()
   }
@@ -170,8 +164,9 @@ export class WorkerProxy implements AcknowledgedStream {
     }
     upstream.on('data', (chunk: Buffer) => {
       if (!isCurrent()) return
-      this.#readBytes += chunk.length
-      if (chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.acknowledge(this)
+      this.acknowledgedBytes += chunk.length
+      const endsFrame = this.#tail !== FRAME_END
+      if (endsFrame || chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.acknowledge(this)
       // Node writes to sockets in this queue, so the acknowledgement is sent by then.
       process.nextTick(() => this.#write(chunk, upstream))
     })
