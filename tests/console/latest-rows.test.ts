@@ -1,7 +1,8 @@
-import type { Locator, Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 import { hold } from './held-requests.ts'
+import { TOLERANCE_PX, topOf } from './places.ts'
 
 const SOURCE = `from windlass import ExecutionContext, workflow
 
@@ -10,8 +11,6 @@ const SOURCE = `from windlass import ExecutionContext, workflow
 async def quick(ctx: ExecutionContext):
     return ctx.input
 `
-/** Pixels by which fonts of other machines may change the height of a part. */
-const TOLERANCE_PX = 8
 
 let worker = ''
 const fixture = consoleFixture({
@@ -32,7 +31,6 @@ const run = async (): Promise<string> => {
 }
 
 const rowIn = (page: Page) => (id: string) => page.locator(`[data-row="${id}"]`)
-const topOf = async (target: Locator) => (await target.boundingBox())?.y ?? Number.NaN
 const waiting = (page: Page) => page.getByRole('button', { name: '1 new' })
 
 /** Records the texts of the buttons that are shown above the list from now on; returns a function for them. */

@@ -1,8 +1,8 @@
-import type { Locator } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import { consoleFixture, isWhole } from './console-fixture.ts'
 import { type FaultProxy, provideFaultProxy } from './fault-proxy.ts'
 import { KeyboardUser } from './keyboard-user.ts'
+import { TOLERANCE_PX, topOf } from './places.ts'
 
 const SOURCE = `from windlass import ExecutionContext, task, workflow
 
@@ -59,10 +59,6 @@ async function startPaused(): Promise<string> {
 
 const cancel = (id: string) =>
   fixture.auth.requestOk(`GET /workflows/default/give_back/cancel/${id}`)
-
-/** Pixels by which fonts of other machines may change the height of a part. */
-const TOLERANCE_PX = 8
-const topOf = async (target: Locator) => (await target.boundingBox())?.y
 
 describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}`, () => {
   test.each([
@@ -133,7 +129,7 @@ describe.skipIf(obstacle)(`rows in their place${obstacle ? `: ${obstacle}` : ''}
       isHeld = false
       await page.getByRole('figure').waitFor()
       await page.getByText('Act on all that match').waitFor()
-      expect(Math.abs(((await topOf(row)) ?? 0) - (top ?? 0))).toBeLessThan(TOLERANCE_PX)
+      expect(Math.abs((await topOf(row)) - top)).toBeLessThan(TOLERANCE_PX)
     },
   )
 })

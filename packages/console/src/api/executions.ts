@@ -56,6 +56,7 @@ const readPage = async (path: string, query: Query, signal?: AbortSignal, age?: 
   return { ...page, executions: page.executions.map(keepSame) }
 }
 
+/** Returns the id of the execution of a row. */
 export const idOf = ({ execution_id }: Pick<ExecutionRow, 'execution_id'>): string => execution_id
 
 /** Reads a page of executions. */

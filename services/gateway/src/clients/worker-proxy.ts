@@ -165,8 +165,8 @@ export class WorkerProxy implements AcknowledgedStream {
     upstream.on('data', (chunk: Buffer) => {
       if (!isCurrent()) return
       this.acknowledgedBytes += chunk.length
-      const endsFrame = this.#tail !== FRAME_END
-      if (endsFrame || chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.acknowledge(this)
+      const continuesFrame = this.#tail !== FRAME_END
+      if (continuesFrame || chunk.length >= MIN_ACKNOWLEDGED_BYTES) this.#options.acknowledge(this)
       // Node writes to sockets in this queue, so the acknowledgement is sent by then.
       process.nextTick(() => this.#write(chunk, upstream))
     })
