@@ -20,3 +20,24 @@ export async function runSync(client, workflow, body) {
   const { status, text } = await client.request('POST', path, { body })
   if (status !== 200 || !text.includes('"COMPLETED"')) throw new Error(`${status} ${text}`)
 }
+
+const STEPS = new URL('../steps/steps.py', import.meta.url)
+const KINDS = {
+  hello: { prepare: (url) => upload(url, 'hello_world'), run: helloWorld },
+  sequential: { prepare: uploadSteps, run: (client) => runSync(client, 'sequential_steps', '10') },
+  parallel: { prepare: uploadSteps, run: (client) => runSync(client, 'parallel_steps', '100') },
+}
+
+function uploadSteps(url) {
+  return uploadSource(url, readFileSync(STEPS))
+}
+
+/**
+ * Returns the kind of work that `WORK` names: `hello`, one step; `sequential`, ten steps; `parallel`, a hundred.
+ * `prepare` uploads its workflow, `run` runs it once.
+ */
+export function chosenWork() {
+  const name = process.env.WORK ?? 'hello'
+  if (!KINDS[name]) throw new Error(`WORK=${name}: use one of ${Object.keys(KINDS).join(', ')}`)
+  return { name, ...KINDS[name] }
+}

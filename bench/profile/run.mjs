@@ -1,6 +1,7 @@
-// Where the processor time goes: each service under load of hello-world on one Python worker, by the sampling profiler
-// of Node, and the worker by py-spy, if PYSPY names it.
+// Where the processor time goes: each service under load on one Python worker, by the sampling profiler of Node, and
+// the worker by py-spy, if PYSPY names it.
 //   npm run bench -- profile          (IN_FLIGHT=32, SECONDS=8, SERVICES=gateway,executions,dispatcher, TOP=14)
+// `WORK=` names the work: `hello`, one step; `sequential`, ten steps; `parallel`, a hundred.
 // Shares are those of the time that a process was busy.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +12,7 @@ import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { table } from '../lib/report.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { helloWorld, upload } from '../lib/workflows.mjs'
+import { chosenWork } from '../lib/workflows.mjs'
 import { categoryOf, sharesOf, sourceOf } from './categories.mjs'
 import { inspect } from './inspector.mjs'
 
@@ -20,6 +21,7 @@ const SECONDS = Number(process.env.SECONDS ?? 8)
 const TOP = Number(process.env.TOP ?? 14)
 const SERVICES = (process.env.SERVICES ?? 'gateway,executions,dispatcher').split(',')
 const { PYSPY } = process.env
+const WORK = chosenWork()
 const WARM_SECONDS = 8
 const INTERVAL_US = 500
 
@@ -79,9 +81,9 @@ const print = (process, shares) =>
   )
 
 const figures = await withSystem({ workers: 1 }, async ({ url, children, pids, dir }) => {
-  await upload(url, 'hello_world')
+  await WORK.prepare(url)
   const client = new Client(url)
-  const run = () => helloWorld(client)
+  const run = () => WORK.run(client)
   const services = children.filter(({ name }) => SERVICES.includes(name))
   const inspectors = services.map(inspectorOf)
   await closedLoop(run, { inFlight: IN_FLIGHT, seconds: WARM_SECONDS })
@@ -114,5 +116,5 @@ for (const { name, taken } of figures.profiles) {
 }
 if (figures.worker) print('worker', figures.worker)
 process.stdout.write(
-  `\n${JSON.stringify({ bench: 'profile', machine: machine(), in_flight: IN_FLIGHT })}\n`,
+  `\n${JSON.stringify({ bench: 'profile', work: WORK.name, machine: machine(), in_flight: IN_FLIGHT })}\n`,
 )
