@@ -2,11 +2,16 @@ import { once } from 'node:events'
 import net, { type AddressInfo, type Socket } from 'node:net'
 
 const SLICE_MS = 20
+/** Time whose bytes a link may make up for at once, when its process had no processor. */
+const MAX_BURST_MS = 500
 
 interface Pump {
   from: Socket
   to: Socket
   queue: Buffer[]
+  /** Bytes that may pass, as of `at`. */
+  allowance: number
+  at: number
 }
 
 /**
@@ -18,13 +23,13 @@ export class ThrottledLink {
   readonly #target: number
   readonly #server: net.Server
   readonly #pumps = new Set<Pump>()
-  readonly #bytesPerSlice: number
+  readonly #bytesPerMs: number
   readonly #timer: NodeJS.Timeout
   #isStopped = false
 
   private constructor(target: number, bytesPerSecond: number) {
     this.#target = target
-    this.#bytesPerSlice = (bytesPerSecond * SLICE_MS) / 1_000
+    this.#bytesPerMs = bytesPerSecond / 1_000
     this.#server = net.createServer((client) => this.#forward(client))
     this.#timer = setInterval(() => this.#transport(), SLICE_MS)
   }
@@ -70,14 +75,14 @@ export class ThrottledLink {
   }
 
   #pump(from: Socket, to: Socket): void {
-    const pump: Pump = { from, to, queue: [] }
+    const pump: Pump = { from, to, queue: [], allowance: 0, at: performance.now() }
     this.#pumps.add(pump)
     from.setNoDelay(true)
     from.on('error', () => to.destroy())
     from.on('data', (chunk: Buffer) => {
       pump.queue.push(chunk)
       from.pause()
-      if (this.#bytesPerSlice === Number.POSITIVE_INFINITY) this.#transportOf(pump)
+      this.#transportOf(pump)
     })
     from.once('close', () => {
       this.#pumps.delete(pump)
@@ -89,16 +94,25 @@ export class ThrottledLink {
     for (const pump of this.#pumps) this.#transportOf(pump)
   }
 
-  #transportOf({ from, to, queue }: Pump): void {
+  #transportOf(pump: Pump): void {
     if (this.#isStopped) return
-    let left = this.#bytesPerSlice
-    while (left > 0 && !to.writableNeedDrain) {
+    const { from, to, queue } = pump
+    pump.allowance = this.#allowanceOf(pump)
+    pump.at = performance.now()
+    while (pump.allowance >= 1 && !to.writableNeedDrain) {
       const chunk = queue.shift()
       if (!chunk) break
-      to.write(chunk.subarray(0, left))
-      if (chunk.length > left) queue.unshift(chunk.subarray(left))
-      left -= chunk.length
+      const sent = chunk.subarray(0, pump.allowance)
+      to.write(sent)
+      if (chunk.length > sent.length) queue.unshift(chunk.subarray(sent.length))
+      pump.allowance -= sent.length
     }
     if (queue.length === 0) from.resume()
+  }
+
+  #allowanceOf({ allowance, at }: Pump): number {
+    if (this.#bytesPerMs === Number.POSITIVE_INFINITY) return this.#bytesPerMs
+    const earned = (performance.now() - at) * this.#bytesPerMs
+    return Math.min(allowance + earned, MAX_BURST_MS * this.#bytesPerMs)
   }
 }

@@ -1,13 +1,17 @@
-import type { Execution, SubmitRequest } from '@windlass/proto/windlass/executions/v1/executions'
+import { type Execution, SubmitRequest } from '@windlass/proto/windlass/executions/v1/executions'
 import { pino } from 'pino'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { LeaseExtensions } from './lease-extensions.ts'
 
 const MIB = 1_048_576
 
-function setUp() {
+/** `failures`: number of extensions that `executions` does not answer. */
+function setUp(failures = 0) {
   const granted: number[] = []
-  const submit = async ({ commands }: Pick<SubmitRequest, 'commands'>) => {
+  let failed = 0
+  const submit = async (request: Pick<SubmitRequest, 'commands'>) => {
+    const { commands } = SubmitRequest.decode(SubmitRequest.encode(request).finish())
+    if (failed++ < failures) throw new Error('no answer')
     for (const { body } of commands)
       if (body?.$case === 'extend_lease') granted.push(body.value.frame_bytes)
     return { results: [] }
@@ -45,6 +49,37 @@ test('a small frame behind a large one: its lease is extended by what may be in 
   push(1_000)
   expect(granted).toHaveLength(2)
   expect(granted[1]).toBeGreaterThan(MIB)
+})
+
+test('a large frame some time after another: its lease is extended by both, less what has arrived', () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { push, granted } = setUp()
+  push(12 * MIB)
+  vi.advanceTimersByTime(0.3)
+  push(2 * MIB)
+  expect(granted).toEqual([12 * MIB, 14 * MIB - 76])
+})
+
+test('extensions that fail: are repeated, also after the frame was written', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { push, granted } = setUp(3)
+  push(3 * MIB)
+  for (let second = 0; second < 3; second++) await vi.advanceTimersByTimeAsync(1_000)
+  expect(granted).toEqual([3 * MIB])
+  await vi.advanceTimersByTimeAsync(30_000)
+  expect(granted).toHaveLength(1)
+})
+
+test('extensions that fail again and again: are given up', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { push, granted } = setUp(12)
+  push(3 * MIB)
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(granted).toEqual([])
+  expect(vi.getTimerCount()).toBe(0)
 })
 
 test('small frames: their leases are not extended, however many', () => {

@@ -13,6 +13,8 @@ const LARGE_BYTES = 262_144
 const MIN_BYTES_PER_MS = 256
 const CHECK_MS = 1_000
 const RENEW_MS = 2_500
+/** Extensions that fail are repeated so often, a second apart: `executions` may be slow or away for a moment. */
+const MAX_FAILURES = 10
 
 type Submit = Pick<RpcClient<ExecutionsService>, 'submit'>
 type SentStream = Pick<WorkerStream, 'pushedBytes' | 'bufferedBytes' | 'hasEnded'>
@@ -37,6 +39,9 @@ interface TrackedFrames {
   /** Number of bytes that had been written, and the time, when the leases were last extended. */
   sentBytes: number
   renewedMs: number
+  /** Bytes of an extension that failed and is due again, and how often it failed. */
+  failedBytes: number | undefined
+  failures: number
 }
 
 /**
@@ -45,7 +50,7 @@ interface TrackedFrames {
  * frame on a slow link is not sent again and again. Leases of a frame that makes no progress are not
  * extended. The send buffers of this host and of the gateway take megabytes at once, so an empty buffer
  * here does not mean that a frame has arrived: a large frame counts as in transit for as long as the
- * slowest supported link needs. Written bytes are also a sign of life of the worker: pings wait behind the
+ * slowest supported link needs. An extension that fails is repeated at the next check. Written bytes are also a sign of life of the worker: pings wait behind the
  * frame, so a worker on a slow link cannot answer one in the meantime.
  */
 export class LeaseExtensions {
@@ -55,6 +60,7 @@ export class LeaseExtensions {
   readonly #tracked = new Set<TrackedFrames>()
   readonly #inTransit = new WeakMap<SentStream, InTransit>()
   #timer: NodeJS.Timeout | undefined
+  #isStopped = false
 
   constructor(executions: Submit, log: Logger, onProgress: OnProgress) {
     this.#executions = executions
@@ -77,52 +83,70 @@ export class LeaseExtensions {
       checkedBytes: sentBytesOf(stream),
       sentBytes: sentBytesOf(stream),
       renewedMs: performance.now(),
+      failedBytes: undefined,
+      failures: 0,
     }
-    this.#tracked.add(frames)
+    this.#keep(frames)
     void this.#extend(frames, pendingBytes)
-    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
 
   stop(): void {
+    this.#isStopped = true
+    this.#clearTimer()
+    this.#tracked.clear()
+  }
+
+  #keep(frames: TrackedFrames): void {
+    this.#tracked.add(frames)
+    this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
+  }
+
+  #clearTimer(): void {
     clearInterval(this.#timer)
     this.#timer = undefined
-    this.#tracked.clear()
   }
 
   #addInTransit(stream: SentStream, frameBytes: number): number {
     const atMs = performance.now()
     const known = this.#inTransit.get(stream) ?? { bytes: 0, atMs }
-    const earlier = Math.max(0, known.bytes - (atMs - known.atMs) * MIN_BYTES_PER_MS)
+    const arrived = Math.floor((atMs - known.atMs) * MIN_BYTES_PER_MS)
+    const earlier = Math.max(0, known.bytes - arrived)
     const bytes = frameBytes < LARGE_BYTES ? earlier : earlier + frameBytes
     this.#inTransit.set(stream, { bytes, atMs })
     return bytes
   }
 
   #check(): void {
-    for (const frames of this.#tracked) {
-      const { worker, end } = frames
-      const { stream } = worker
-      const sentBytes = sentBytesOf(stream)
-      if (!stream.hasEnded && sentBytes > frames.checkedBytes) this.#onProgress(worker)
-      frames.checkedBytes = sentBytes
-      const isWritten = sentBytes >= end
-      if (isWritten || stream.hasEnded) this.#tracked.delete(frames)
-      if (!stream.hasEnded && sentBytes > frames.sentBytes) this.#renew(frames, sentBytes)
-    }
-    if (this.#tracked.size === 0) this.stop()
+    for (const frames of this.#tracked) this.#checkFrames(frames)
+    if (this.#tracked.size === 0) this.#clearTimer()
   }
 
-  /** Extends the leases if an extension is due and bytes have been written since the last one. */
-  #renew(frames: TrackedFrames, sentBytes: number): void {
+  #checkFrames(frames: TrackedFrames): void {
+    const { stream } = frames.worker
+    const sentBytes = sentBytesOf(stream)
+    if (!stream.hasEnded && sentBytes > frames.checkedBytes) this.#onProgress(frames.worker)
+    frames.checkedBytes = sentBytes
+    const { failedBytes } = frames
+    frames.failedBytes = undefined
+    if (sentBytes >= frames.end || stream.hasEnded) this.#tracked.delete(frames)
+    if (stream.hasEnded) return
+    const isRenewed = sentBytes > frames.sentBytes && this.#renew(frames, sentBytes)
+    if (!isRenewed && failedBytes !== undefined) void this.#extend(frames, failedBytes)
+  }
+
+  /** Extends the leases after bytes have been written since the last time; false if that is not due yet. */
+  #renew(frames: TrackedFrames, sentBytes: number): boolean {
     const isWritten = sentBytes >= frames.end
-    if (!isWritten && performance.now() - frames.renewedMs < RENEW_MS) return
+    if (!isWritten && performance.now() - frames.renewedMs < RENEW_MS) return false
     // Written bytes may still be buffered between here and the worker.
     void this.#extend(frames, frames.end - (isWritten ? frames.sentBytes : sentBytes))
     frames.sentBytes = sentBytes
     frames.renewedMs = performance.now()
+    return true
   }
 
-  async #extend({ executions }: TrackedFrames, frame_bytes: number): Promise<void> {
+  async #extend(frames: TrackedFrames, frame_bytes: number): Promise<void> {
+    const { executions } = frames
     const commands = executions.map(({ execution_id, worker_name, worker_session, ...lease }) => {
       const { claim_generation } = lease
       const writer = { worker_name, session_id: worker_session, claim_generation }
@@ -133,6 +157,9 @@ export class LeaseExtensions {
       await this.#executions.submit({ commands })
     } catch (error) {
       this.#log.warn({ err: error }, 'failed to extend leases of large frames')
+      if (this.#isStopped || ++frames.failures > MAX_FAILURES) return
+      frames.failedBytes = frame_bytes
+      this.#keep(frames)
     }
   }
 }
