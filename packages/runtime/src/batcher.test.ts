@@ -81,9 +81,11 @@ function spaced() {
       await flush.opened
       return items
     },
-    { spacingMs: 4, maxBatchSize: 16 },
+    { maxSpacingMs: 4, maxBatchSize: 16 },
   )
-  const finish = async () => {
+  /** Ends the batch in flight after so many milliseconds. */
+  const finish = async (tookMs = 10) => {
+    await vi.advanceTimersByTimeAsync(tookMs)
     gates.shift()?.open()
     await vi.advanceTimersByTimeAsync(0)
   }
@@ -94,7 +96,7 @@ function spaced() {
 const range = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => first + i)
 
-test('spacingMs, 12 items under load: the next batch starts later, with all that arrived', async () => {
+test('maxSpacingMs, 12 items under load: the next batch starts later, with all that arrived', async () => {
   const { batcher, batches, finish } = spaced()
   const results = range(1, 12).map((item) => batcher.add(item))
   await finish()
@@ -108,7 +110,19 @@ test('spacingMs, 12 items under load: the next batch starts later, with all that
   expect(await Promise.all(results)).toEqual(range(1, 14))
 })
 
-test('spacingMs, fewer than 12 items: no delay', async () => {
+test('maxSpacingMs, a batch that takes less: the next one starts as long after it as it took', async () => {
+  const { batcher, batches, finish } = spaced()
+  const results = range(1, 12).map((item) => batcher.add(item))
+  await finish(2)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(batches).toEqual([[1]])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(batches).toEqual([[1], range(2, 12)])
+  await finish()
+  await Promise.all(results)
+})
+
+test('maxSpacingMs, fewer than 12 items: no delay', async () => {
   const { batcher, batches, finish } = spaced()
   const results = range(1, 11).map((item) => batcher.add(item))
   await finish()
@@ -117,7 +131,7 @@ test('spacingMs, fewer than 12 items: no delay', async () => {
   await Promise.all(results)
 })
 
-test('spacingMs, one item after another, or two callers: no delay', async () => {
+test('maxSpacingMs, one item after another, or two callers: no delay', async () => {
   const { batcher, batches, finish } = spaced()
   const first = [batcher.add(1), batcher.add(2)]
   await finish()
@@ -130,7 +144,7 @@ test('spacingMs, one item after another, or two callers: no delay', async () => 
   await last
 })
 
-test('spacingMs, a whole batch is queued: no delay', async () => {
+test('maxSpacingMs, a whole batch is queued: no delay', async () => {
   const { batcher, batches, finish } = spaced()
   const results = range(1, 17).map((item) => batcher.add(item))
   await finish()
@@ -139,7 +153,7 @@ test('spacingMs, a whole batch is queued: no delay', async () => {
   await Promise.all(results)
 })
 
-test('spacingMs, items queued for the next batch: idle only after it', async () => {
+test('maxSpacingMs, items queued for the next batch: idle only after it', async () => {
   const { batcher, batches, finish } = spaced()
   for (const item of range(1, 12)) void batcher.add(item)
   let isIdle = false

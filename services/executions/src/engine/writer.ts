@@ -32,7 +32,8 @@
  *                            log cache, row cache, onCommit (wake-ups), then the answers
  *
  * Items that arrive while a batch is in flight form the next one. A single item is never delayed; under
- * load batches are SPACING_MS apart, because many small ones cost more processor time (ADR 3). Creates
+ * load the next batch starts as long after the one before as that one took, at most MAX_SPACING_MS, because
+ * many small ones cost more processor time (ADR 3). Creates
  * have an optimistic path of their own, which inserts the rows and leases those that a dispatcher
  * waits for in the same commit (create.ts, ADR 13); a create whose id exists is left to the
  * pessimistic path, which reads the row and compares the requests. Forks, which copy a log, take the
@@ -114,8 +115,8 @@ import { PendingCreates } from './pending-creates.ts'
 import { applyUnderLocks } from './pessimistic.ts'
 import type { WaitingDispatchers } from './waiters.ts'
 
-/** Milliseconds between batches under load: about the time of a commit on a busy machine. */
-const SPACING_MS = 4
+/** Maximum of milliseconds between batches under load: about the time of a commit on a busy machine. */
+const MAX_SPACING_MS = 4
 
 export interface ExecutionWriter {
   /** Applies the command and answers after its commit. Rejects only on an unexpected error. */
@@ -169,7 +170,7 @@ export function createExecutionWriter(options: ExecutionWriterOptions): Executio
           results.set(command, result)
         return commands.map((command) => results.get(command) as CommandResult | UnexpectedFailure)
       },
-      { spacingMs: SPACING_MS },
+      { maxSpacingMs: MAX_SPACING_MS },
     )
   const creates = createBatcher(create)
   // A batcher of their own, because copying logs takes longer than other creates.
