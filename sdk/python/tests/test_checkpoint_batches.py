@@ -20,6 +20,8 @@ from windlass.worker._checkpoint_batches import CheckpointBatches
 from windlass.worker._http import HttpResponse
 
 LARGE = b'"%b"' % (b"x" * (64 * 1024))
+TRACE_A = "00-" + "1" * 32 + "-" + "2" * 16 + "-01"
+TRACE_B = "00-" + "3" * 32 + "-" + "4" * 16 + "-01"
 
 
 class Server:
@@ -27,6 +29,9 @@ class Server:
 
     def __init__(self) -> None:
         self.requests: list[list[str]] = []
+        # The current traceparent of each request, and the member of each checkpoint of a batch.
+        self.headers: list[str | None] = []
+        self.members: list[str | None] = []
         self.answers: list[asyncio.Future[HttpResponse | None]] = []
         self.batches = CheckpointBatches(self._one, self._several)
         self._ids: dict[bytes, str] = {}
@@ -34,6 +39,13 @@ class Server:
     def send(self, execution_id: str, body: bytes | None = None) -> asyncio.Task[None]:
         body = body or encode({"execution_id": execution_id}).encode()
         return asyncio.ensure_future(self.batches.send(execution_id, body, "3"))
+
+    def send_traced(self, execution_id: str, traceparent: str) -> asyncio.Task[None]:
+        token = current_traceparent.set(traceparent)
+        try:
+            return self.send(execution_id)
+        finally:
+            current_traceparent.reset(token)
 
     async def answer(
         self, results: Sequence[object] | None = None, error: Exception | None = None
@@ -52,10 +64,12 @@ class Server:
     async def _several(self, body: bytes) -> HttpResponse:
         items = loads(body)
         assert {item["claim_generation"] for item in items} == {3}
+        self.members += [item.get("traceparent") for item in items]
         return await self._request([item["checkpoint"]["execution_id"] for item in items])
 
     async def _request(self, ids: list[str]) -> HttpResponse:
         self.requests.append(ids)
+        self.headers.append(current_traceparent.get())
         answer: asyncio.Future[HttpResponse] = asyncio.get_running_loop().create_future()
         self.answers.append(answer)  # type: ignore[arg-type]
         return await answer
@@ -132,15 +146,37 @@ async def test_unexpected_error_reaches_every_execution_of_the_batch(fake: Serve
     assert [type(result) for result in results] == [type(None), RuntimeError, RuntimeError]
 
 
-async def test_large_and_traced_checkpoints_are_sent_alone_at_once(fake: Server) -> None:
+async def test_large_checkpoints_are_sent_alone_at_once(fake: Server) -> None:
     tasks = [fake.send("a"), fake.send("large", LARGE)]
-    token = current_traceparent.set("00-" + "1" * 32 + "-" + "2" * 16 + "-01")
-    tasks.append(fake.send("traced"))
-    current_traceparent.reset(token)
     await asyncio.sleep(0)
-    assert fake.requests == [["a"], ["large"], ["traced"]]
+    assert fake.requests == [["a"], ["large"]]
     for _ in tasks:
         await fake.answer()
+    await asyncio.gather(*tasks)
+
+
+async def test_traced_checkpoints_of_a_batch_carry_their_own_context(fake: Server) -> None:
+    tasks = [fake.send_traced("a", TRACE_A)]
+    await asyncio.sleep(0)
+    tasks += [fake.send_traced("b", TRACE_B), fake.send("c")]
+    await asyncio.sleep(0)
+    await fake.answer()
+    assert fake.requests == [["a"], ["b", "c"]]
+    # Of the header of each request, and of the members of the batch.
+    assert fake.headers == [TRACE_A, None]
+    assert fake.members == [TRACE_B, None]
+    await fake.answer([{"status": 200}, {"status": 200}])
+    await asyncio.gather(*tasks)
+
+
+async def test_traced_checkpoint_that_waits_alone_is_sent_in_its_own_context(fake: Server) -> None:
+    tasks = [fake.send_traced("a", TRACE_A)]
+    await asyncio.sleep(0)
+    tasks.append(fake.send_traced("b", TRACE_B))
+    await asyncio.sleep(0)
+    await fake.answer()
+    await fake.answer()
+    assert fake.headers == [TRACE_A, TRACE_B]
     await asyncio.gather(*tasks)
 
 

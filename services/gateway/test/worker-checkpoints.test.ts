@@ -1,4 +1,5 @@
 import type { Command, Result } from '@windlass/proto/windlass/executions/v1/executions'
+import { recordSpans } from '@windlass/testkit/recorded-spans'
 import { expect, test } from 'vitest'
 import { ID } from './assert-response.ts'
 import { token, setup as withAuthentication } from './execution-token-fixture.ts'
@@ -68,6 +69,37 @@ const holder = (claim_generation: number) => ({
   worker_name: 'w1',
   session_id: '',
   claim_generation,
+})
+
+test('checkpoints with contexts: each continues its own trace, and a malformed one is ignored', async () => {
+  const spans = recordSpans()
+  const { post, commands } = await setup()
+  const [trace, other, run] = ['a'.repeat(32), 'b'.repeat(32), 'c'.repeat(16)]
+  const answer = await post([
+    { ...item(ID), traceparent: `00-${trace}-${run}-01` },
+    { ...item(OTHER), traceparent: `00-${other}-${run}-01` },
+    { ...item(THIRD), traceparent: 'malformed' },
+  ])
+  expect(answer.status).toBe(200)
+  const ofBatch = spans().filter(({ name }) => name === 'POST /workers/{name}/checkpoints')
+  expect(ofBatch).toMatchObject([
+    { parentSpanContext: { traceId: trace, spanId: run } },
+    { parentSpanContext: { traceId: other, spanId: run } },
+  ])
+  expect(ofBatch.map((span) => span.attributes['windlass.execution_id'])).toEqual([ID, OTHER])
+  expect(commands.map(({ traceparent }) => traceparent?.split('-')[1])).toEqual([
+    trace,
+    other,
+    undefined,
+  ])
+})
+
+test.each([7, null, {}])('a context that is no text, %j: 422 names it', async (traceparent) => {
+  const { post, commands } = await setup()
+  const answer = await post([{ ...item(ID), traceparent }])
+  expect(answer.status).toBe(422)
+  expect(await answer.json()).toMatchObject({ detail: [{ loc: ['body', 0, 'traceparent'] }] })
+  expect(commands).toEqual([])
 })
 
 test('payloads of a batch: passed on byte for byte', async () => {

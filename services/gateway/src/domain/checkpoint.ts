@@ -48,6 +48,8 @@ export function readCheckpoint(text: string, place: Place = ['body']): Report {
 /** A checkpoint of a batch, with the claim generation that it is sent under. */
 export interface BatchedReport extends Report {
   claim_generation: number
+  /** W3C `traceparent` of the run; absent: it is not traced. */
+  traceparent: string | undefined
 }
 
 /** Reads the checked JSON text of a batch of checkpoints, one for each execution. */
@@ -63,7 +65,10 @@ export function readCheckpoints(text: string): BatchedReport[] {
       wrong([...place, 'claim_generation'], 'must be a whole number', 'int_type')
     const checkpoint = members.get('checkpoint') ?? missing([...place, 'checkpoint'])
     const report = readCheckpoint(checkpoint, [...place, 'checkpoint'])
-    return { ...report, claim_generation: Number(generation) }
+    const traceparent = members.has('traceparent')
+      ? control(members, 'traceparent', place)
+      : undefined
+    return { ...report, claim_generation: Number(generation), traceparent }
   })
 }
 

@@ -1,5 +1,6 @@
 import { unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
+import { inSpanOf, traceparentOf } from '@windlass/runtime/tracing/tracing'
 import { z } from 'zod'
 import type { ClaimAnswers } from '../clients/claim-answers.ts'
 import type { BatchedReport, Report } from '../domain/checkpoint.ts'
@@ -66,6 +67,8 @@ const BatchedCheckpoint = z
     /** Equal to the header `X-Svc-Claim-Generation` of a single checkpoint. */
     claim_generation: z.int().min(0),
     checkpoint: Checkpoint,
+    /** W3C `traceparent` of the run, in place of the header; a malformed one is ignored. */
+    traceparent: z.string().optional(),
   })
   .meta({ id: 'BatchedCheckpoint' })
 
@@ -96,15 +99,30 @@ export const checkpoints = route('post', '/workers/{name}/checkpoints', {
     const reports = distinct(body)
     const { worker_name, session_id } = resolved
     const results = await Promise.allSettled(
-      reports.map(({ claim_generation, ...report }) =>
-        store(deps, report, { worker_name, session_id, claim_generation }, ctx.traceparent),
-      ),
+      reports.map(({ claim_generation, traceparent, ...report }) => {
+        const writer = { worker_name, session_id, claim_generation }
+        return traceparent === undefined
+          ? store(deps, report, writer, ctx.traceparent)
+          : storeTraced(deps, report, writer, traceparent)
+      }),
     )
     return new JsonText(
       `[${results.map((result, i) => resultText(reports[i]?.execution_id, result)).join()}]`,
     )
   },
 })
+
+/** Stores a checkpoint of a batch in a span of its own, since the request belongs to several traces. */
+function storeTraced(deps: Deps, report: Report, writer: ClaimHolder, traceparent: string) {
+  const attributes = {
+    'http.route': '/workers/{name}/checkpoints',
+    'windlass.execution_id': report.execution_id,
+  }
+  const name = 'POST /workers/{name}/checkpoints'
+  return inSpanOf(traceparent, name, { kind: 'server', attributes }, (span) =>
+    store(deps, report, writer, traceparentOf(span)),
+  )
+}
 
 /** Stores one checkpoint. Returns the execution after it. */
 async function store(

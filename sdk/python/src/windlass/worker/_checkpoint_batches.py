@@ -47,6 +47,8 @@ class _Pending:
     execution_id: str
     body: bytes
     generation: str
+    # W3C `traceparent` of its run; None: it is not traced.
+    traceparent: str | None
     stored: asyncio.Future[None] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
@@ -66,14 +68,13 @@ class CheckpointBatches:
 
     async def send(self, execution_id: str, body: bytes, generation: str | None) -> None:
         """Sends a checkpoint and returns when it is stored; raises Unavailable or Refused."""
-        is_traced = current_traceparent.get() is not None
-        if generation is None or is_traced or len(body) > MAX_BATCHED_BYTES:
+        if generation is None or len(body) > MAX_BATCHED_BYTES:
             await self._send_one(execution_id, body, generation)
         elif self._is_idle and not self._queue:
             with self._request():
                 await self._send_one(execution_id, body, generation)
         else:
-            pending = _Pending(execution_id, body, generation)
+            pending = _Pending(execution_id, body, generation, current_traceparent.get())
             self._queue.append(pending)
             await pending.stored
 
@@ -108,6 +109,8 @@ class CheckpointBatches:
         return batch
 
     async def _run(self, batch: list[_Pending]) -> None:
+        # The context is that of the execution whose request has ended.
+        current_traceparent.set(None)
         with self._request():
             if len(batch) == 1:
                 await self._send_alone(batch[0])
@@ -131,6 +134,7 @@ class CheckpointBatches:
         return True
 
     async def _send_alone(self, pending: _Pending) -> None:
+        current_traceparent.set(pending.traceparent)
         try:
             await self._send_one(pending.execution_id, pending.body, pending.generation)
         except Exception as error:
@@ -162,11 +166,15 @@ class CheckpointBatches:
 
 
 def _body_of(batch: list[_Pending]) -> bytes:
-    items = [
-        b'{"claim_generation":%b,"checkpoint":%b}' % (pending.generation.encode(), pending.body)
-        for pending in batch
-    ]
-    return b"[%b]" % b",".join(items)
+    return b"[%b]" % b",".join(map(_item_of, batch))
+
+
+def _item_of(pending: _Pending) -> bytes:
+    trace = b""
+    if pending.traceparent is not None:
+        trace = b',"traceparent":"%b"' % pending.traceparent.encode()
+    generation = pending.generation.encode()
+    return b'{"claim_generation":%b%b,"checkpoint":%b}' % (generation, trace, pending.body)
 
 
 def _results_of(response: HttpResponse, count: int) -> list[Exception | None]:
