@@ -6,7 +6,7 @@ const WORKERS_MAX = 32
 export const START_HELP = `Starts Windlass on this machine: PostgreSQL, NATS and Redis of its own, the services, and a
 Python worker. What is missing is installed first. Ctrl-C stops everything.
 
-  npm start -- [options]
+  npm start -- [options]          or:  npx windlass server [options]
 
   --port N      the port of the HTTP API on 127.0.0.1 (default 8000; 0: any free one)
   --auth        turn authentication on: create the secrets that it needs and, at the first start,

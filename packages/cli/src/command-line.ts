@@ -2,6 +2,7 @@ import { ArgumentError } from '@windlass/api-client/errors'
 import { findNewAuthority, runTrusting } from './authority.ts'
 import { type Command, type CommandContext, parseArguments, UsageError } from './command.ts'
 import { commands } from './commands.ts'
+import { findCommand } from './find-command.ts'
 import { formatHelp, formatOverview } from './help.ts'
 import { suggest } from './nearest-name.ts'
 import { escapeControls, escapeLine } from './terminal-text.ts'
@@ -21,9 +22,9 @@ export async function runCommandLine(argv: string[], context: CommandContext): P
   if (first === undefined || first === '--help' || first === '-h' || first === 'help')
     return printAndSucceed(context, formatOverview(commands))
 
-  const command = findCommand(argv)
-  if (!command) return reportUnknownCommand(argv, context)
-  const rest = argv.slice(command.words.split(' ').length)
+  const found = findCommand(commands, argv)
+  if (!found) return reportUnknownCommand(argv, context)
+  const { command, rest } = found
   if (!command.isPassThrough && rest.some((word) => word === '--help' || word === '-h'))
     return printAndSucceed(context, formatHelp(command))
   try {
@@ -35,9 +36,6 @@ export async function runCommandLine(argv: string[], context: CommandContext): P
     return reportError(command, error, context)
   }
 }
-
-const findCommand = (argv: string[]): Command | undefined =>
-  commands.find(({ words }) => words.split(' ').every((word, i) => argv[i] === word))
 
 function printAndSucceed({ out }: CommandContext, text: string): number {
   out(text)

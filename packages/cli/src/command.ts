@@ -41,6 +41,8 @@ export interface Command {
   options?: Record<string, CommandOption>
   /** Takes all following arguments unchanged, for another program. */
   isPassThrough?: true
+  /** Runs too if only options, or nothing, follow the first of its words. */
+  isGroupDefault?: true
   /** Returns the exit status. */
   run(parsed: ParsedArguments, context: CommandContext): Promise<number>
 }

@@ -1,10 +1,17 @@
 import type { Command } from './command.ts'
 import { displayWidth, padToWidth } from './display-width.ts'
 
-const formatUsage = ({ words, args, isPassThrough }: Command) =>
-  ['windlass', words, ...args.map(formatArgument), ...(isPassThrough ? ['[options]'] : [])].join(
-    ' ',
-  )
+const formatUsage = ({ args, isPassThrough, ...command }: Command) =>
+  [
+    'windlass',
+    formatWords(command),
+    ...args.map(formatArgument),
+    ...(isPassThrough ? ['[options]'] : []),
+  ].join(' ')
+
+/** The words of a command, with the last one in brackets if it may be left out. */
+const formatWords = ({ words, isGroupDefault }: Pick<Command, 'words' | 'isGroupDefault'>) =>
+  isGroupDefault ? words.replace(/ (\S+)$/, ' [$1]') : words
 
 const formatArgument = (name: string) =>
   name.endsWith('?') ? `[${name.slice(0, -1).toUpperCase()}]` : name.toUpperCase()

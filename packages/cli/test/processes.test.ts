@@ -218,6 +218,19 @@ test('server start: runs the script of npm start', async () => {
   expect(out).toContain('--workers N')
 })
 
+test('server with options only: passes them to the script of npm start', async () => {
+  const { status, err } = await finished(start(['server', '--single-process', '--port', '65536']))
+  expect(status).toBe(1)
+  expect(err).toContain('--port must be a whole number from 0 to 65535')
+})
+
+test('server --help: lists its commands', async () => {
+  const { status, out } = await finished(start(['server', '--help']))
+  expect(status).toBe(0)
+  expect(out).toContain('windlass server [start] [options]')
+  expect(out).toContain('windlass server bootstrap-token')
+})
+
 test('mcp: serves the tools over standard input and output', async () => {
   const api = await fakeApi()
   api.answers.set('GET /health', { body: '{"status":"healthy"}' })

@@ -11,6 +11,7 @@ export const serverStart: Command = {
   args: [],
   about: 'Start the whole system on this machine, as npm start does',
   isPassThrough: true,
+  isGroupDefault: true,
   run: ({ args }, { env }) =>
     execProgram(
       process.execPath,
