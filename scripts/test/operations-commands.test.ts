@@ -14,6 +14,7 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { runCommandLine } from '../../packages/cli/src/command-line.ts'
 import { commands } from '../../packages/cli/src/commands.ts'
+import { findCommand } from '../../packages/cli/src/find-command.ts'
 import { temporaryFolder } from '../../packages/testkit/src/folder.ts'
 import { PROGRAMS } from '../setup/bundled-programs.ts'
 
@@ -184,7 +185,7 @@ function checkEntry([program = '', ...args]: string[]): unknown {
 /** The command exists and has these options. Files that it names exist. */
 async function checkWindlass(args: string[]): Promise<void> {
   const words = args.filter((word) => !word.startsWith('-'))
-  const command = commands.find((each) => `${words.join(' ')} `.startsWith(`${each.words} `))
+  const command = findCommand(commands, args)?.command
   expect(command?.words ?? args, words.join(' ')).toEqual(command ? command.words : ['--help'])
   // Also one that is mounted at the same place of a container.
   for (const file of words.filter((word) => word.includes('/')))

@@ -1,6 +1,6 @@
 import type { Command } from './command.ts'
 
-export interface FoundCommand {
+interface FoundCommand {
   command: Command
   /** The arguments after the words of the command. */
   rest: string[]
