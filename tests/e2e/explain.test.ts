@@ -95,31 +95,3 @@ test('explain with a fleet: first mismatch of each worker, the smallest change, 
   await expect.poll(async () => (await unmet(waiting[0] ?? '')).able).toBe('a connection')
   expect((await why(waiting[0] ?? '')).suggestion).toBe("'able' to connect again")
 })
-
-const ANYWHERE = `
-from windlass import ExecutionContext, workflow
-
-
-@workflow
-async def plain(context: ExecutionContext):
-    return "done"
-`
-
-test('synchronous run behind a queue of asynchronous ones: the first that a worker gets', async () => {
-  const system = await startSystem({ singleProcess: true, workers: 0, env: TOLERANT_HEARTBEATS })
-  const api = client(system.url)
-  await api.upload(ANYWHERE)
-  await Promise.all(Array.from({ length: 30 }, () => api.run('plain', 'async')))
-  const waiting = api.call('POST', '/workflows/default/plain/run/sync?timeout=60', null)
-  const queued = () => api.json('GET', '/executions?state=scheduled&limit=1')
-  await expect.poll(async () => (await queued()).total).toBe(31)
-
-  const bootstrap = await system.bootstrapToken()
-  const worker = new ScriptedWorker({ url: system.url, bootstrap, capacity: 1 })
-  onTestFinished(() => worker.close())
-  await worker.start()
-  const { execution_id } = await worker.nextFrame('execution_scheduled')
-  await worker.complete(execution_id, await worker.claimGeneration(execution_id))
-  const answer = await waiting
-  expect(await answer.json()).toMatchObject({ execution_id, state: 'COMPLETED' })
-})
