@@ -149,6 +149,43 @@ async def test_start_is_repeated_after_a_lost_answer_and_other_starts_have_other
     assert server.seen[0][1] == "/workflows/other/double/run/async"
 
 
+async def test_priority_and_version_of_a_start_are_sent_in_its_query() -> None:
+    done = Answer(200, execution("COMPLETED", {"number": 4}))
+    async with serve(done) as server, AsyncClient(server.url) as client:
+        await client.start(double, 2, priority=0)
+        await client.start(double, 2, priority=9, version=3)
+        await client.run(double, 2, priority=7)
+        await client.run(double, 2)
+        with Client(server.url) as blocking:
+            await asyncio.to_thread(lambda: blocking.start(double, 2, priority=1))
+            await asyncio.to_thread(lambda: blocking.run(double, 2, priority=2))
+    waiting = "wait_for=paused&timeout=20.0"
+    assert [path.removeprefix("/workflows/default/double/run/") for _, path, *_ in server.seen] == [
+        "async?priority=0",
+        "async?version=3&priority=9",
+        f"sync?priority=7&{waiting}",
+        f"sync?{waiting}",
+        "async?priority=1",
+        f"sync?priority=2&{waiting}",
+    ]
+
+
+@pytest.mark.parametrize("method", ["start", "run"])
+@pytest.mark.parametrize("priority", [-1, 10, 5.0, True, "5"])
+async def test_priority_outside_of_0_to_9_is_refused_and_nothing_is_sent(
+    method: str, priority: Any
+) -> None:
+    refused = "priority must be a whole number from 0 to 9"
+    async with serve(Answer(200, execution("COMPLETED"))) as server:
+        async with AsyncClient(server.url) as client:
+            with pytest.raises(ValueError, match=refused):
+                await getattr(client, method)("double", 2, priority=priority)
+        with Client(server.url) as blocking:
+            with pytest.raises(ValueError, match=refused):
+                await asyncio.to_thread(getattr(blocking, method), "double", 2, priority=priority)
+    assert server.seen == []
+
+
 @pytest.mark.parametrize("answer", [Answer(), Answer(503, {"detail": "x"}), Answer(500, {})])
 async def test_resume_whose_outcome_is_unknown_is_not_repeated(answer: Answer) -> None:
     paused = Answer(200, execution("PAUSED"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, cast, overload
@@ -16,7 +16,7 @@ from windlass._payloads import Payloads
 from windlass.client._async_handle import TERMINAL, AsyncHandle, limit_wait, workflow_path
 from windlass.client._async_schedules import AsyncSchedules
 from windlass.client._models import ExecutionRow, UploadedWorkflow
-from windlass.client._targets import Target, to_names
+from windlass.client._targets import Target, to_names, to_run_query
 from windlass.client._transport import RETRY_FOR_S, TIMEOUT_S, Transport, TransportOptions
 from windlass.codec import PayloadCodec
 from windlass.workflow import Workflow
@@ -83,6 +83,7 @@ class AsyncClient:
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> AsyncHandle[O]: ...
     @overload
     async def start(
@@ -92,6 +93,7 @@ class AsyncClient:
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> AsyncHandle[Any]: ...
     async def start(
         self,
@@ -100,14 +102,19 @@ class AsyncClient:
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> AsyncHandle[Any]:
         """Starts an execution of a workflow, given as the object or as `"namespace/name"`.
 
         Every start has an idempotency key, so that a repeated request starts nothing twice; pass
         one of your own, such as an order number, to make that true of repeated calls for 24 hours.
+
+        `priority` is the level in the queue, from 0 to 9; without one, that of the workflow or 5.
+        Raises ValueError for another priority.
         """
         key = idempotency_key or uuid4().hex
-        answer = await self._run("async", workflow, input, key, version)
+        query = to_run_query(version, priority)
+        answer = await self._run("async", workflow, input, key, query)
         return self.execution(answer["execution_id"], workflow)
 
     @overload
@@ -119,6 +126,7 @@ class AsyncClient:
         timeout: float | None = None,  # noqa: ASYNC109
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> O: ...
     @overload
     async def run(
@@ -129,6 +137,7 @@ class AsyncClient:
         timeout: float | None = None,  # noqa: ASYNC109
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Any: ...
     async def run(
         self,
@@ -138,16 +147,20 @@ class AsyncClient:
         timeout: float | None = None,  # noqa: ASYNC109
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Any:
         """Runs a workflow and returns its output as the type of its annotation.
 
         Raises the failure of the execution, ExecutionCancelledError, ExecutionPausedError when it
         is paused, or TimeoutError after `timeout` seconds, which does not end the execution.
+
+        `priority` is as in `start`, but without any it is 6, because the caller waits.
         """
         key = idempotency_key or uuid4().hex
+        query = to_run_query(version, priority) | {"wait_for": "paused", "timeout": WAIT_S}
         async with limit_wait(timeout, "the execution"):
             while True:
-                answer = await self._run("sync", workflow, input, key, version)
+                answer = await self._run("sync", workflow, input, key, query)
                 if answer["state"] in TERMINAL or answer["state"] == "PAUSED":
                     break
         handle = self.execution(answer["execution_id"], workflow)
@@ -216,11 +229,8 @@ class AsyncClient:
         return [UploadedWorkflow.from_json(row) for row in rows]
 
     async def _run(
-        self, mode: str, workflow: Target, input: Any, key: str, version: int | None
+        self, mode: str, workflow: Target, input: Any, key: str, query: Mapping[str, Any]
     ) -> dict[str, Any]:
-        query: dict[str, Any] = {} if version is None else {"version": version}
-        if mode == "sync":
-            query |= {"wait_for": "paused", "timeout": WAIT_S}
         answer = await self._transport.request(
             "POST",
             f"{workflow_path(*to_names(workflow))}/run/{mode}",

@@ -76,6 +76,7 @@ class Client:
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Handle[O]: ...
     @overload
     def start(
@@ -85,6 +86,7 @@ class Client:
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Handle[Any]: ...
     def start(
         self,
@@ -93,11 +95,16 @@ class Client:
         *,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Handle[Any]:
         """Starts an execution; see `AsyncClient.start`."""
         started: AsyncHandle[Any] = self._caller.call(
             lambda client: client.start(
-                workflow, input, idempotency_key=idempotency_key, version=version
+                workflow,
+                input,
+                idempotency_key=idempotency_key,
+                version=version,
+                priority=priority,
             )
         )
         return self.execution(started.execution_id, workflow)
@@ -111,6 +118,7 @@ class Client:
         timeout: float | None = None,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> O: ...
     @overload
     def run(
@@ -121,6 +129,7 @@ class Client:
         timeout: float | None = None,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Any: ...
     def run(
         self,
@@ -130,11 +139,17 @@ class Client:
         timeout: float | None = None,
         idempotency_key: str | None = None,
         version: int | None = None,
+        priority: int | None = None,
     ) -> Any:
         """Runs a workflow and returns its typed output; see `AsyncClient.run`."""
         return self._caller.call(
             lambda client: client.run(
-                workflow, input, timeout=timeout, idempotency_key=idempotency_key, version=version
+                workflow,
+                input,
+                timeout=timeout,
+                idempotency_key=idempotency_key,
+                version=version,
+                priority=priority,
             )
         )
 
