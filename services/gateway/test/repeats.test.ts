@@ -12,12 +12,15 @@ const ROW = {
   ...{ started_at: new Date(2_000), finished_at: new Date(5_500), error: 'x' },
 }
 
-async function setup(schema = '') {
+async function setup(schema = '', declared?: number) {
   const plans: PlanForkRequest[] = []
   const gateway = await startGateway({
     catalog: {
       resolve: async ({ namespace, name, version }) =>
-        workflow({ namespace, name, version: version || 3, input_schema_json: schema }),
+        workflow({
+          ...{ namespace, name, version: version || 3, input_schema_json: schema },
+          metadata_json: JSON.stringify({ task_names: [], priority: declared }),
+        }),
     },
     history: {
       search: async () => ({
@@ -131,6 +134,35 @@ test('POST .../rerun and .../fork with detailed: the whole context', async () =>
   expect(await fork.json()).toMatchObject({ execution: { events } })
   expect((await post('rerun?detailed=maybe')).status).toBe(422)
 })
+
+test.each([
+  ['rerun', '{}'],
+  ['fork', '{"after_seq": 5}'],
+])(
+  'priority of a %s: of the request, else of the workflow, else 5; others are 422',
+  async (what, body) => {
+    const priorityOf = async (query: string, declared?: number) => {
+      const { post, executions } = await setup('', declared)
+      expect((await post(`${what}${query}`, body)).status).toBe(200)
+      const { body: made } = executions.commands.at(-1) ?? {}
+      if (made?.$case === 'fork') return made.value.create?.priority
+      return made?.$case === 'create' ? made.value.priority : undefined
+    }
+    expect(await priorityOf('')).toBe(5)
+    expect(await priorityOf('', 3)).toBe(3)
+    expect(await priorityOf('?priority=0', 3)).toBe(0)
+    expect(await priorityOf('?priority=9')).toBe(9)
+
+    const { post, executions } = await setup()
+    const before = executions.commands.length
+    for (const wrong of ['10', '-1', '1.5', '']) {
+      const response = await post(`${what}?priority=${wrong}`, body)
+      const { detail } = (await response.json()) as { detail: { loc: unknown[] }[] }
+      expect([response.status, detail[0]?.loc], wrong).toEqual([422, ['query', 'priority']])
+    }
+    expect(executions.commands.length).toBe(before)
+  },
+)
 
 const WRONG: [what: string, body: string | undefined, loc: unknown[]][] = [
   ['fork', undefined, ['body']],

@@ -17,11 +17,13 @@ const cases: [
 ][] = [
   ['rerun_execution', { execution_id: ID }, `POST /executions/${ID}/rerun`, '{}', SUMMARY, SUMMARY],
   [
-    ...(['rerun_execution', again, `POST /executions/${ID}/rerun`] as const),
+    ...(['rerun_execution', { ...again, priority: 0 }] as const),
+    `POST /executions/${ID}/rerun?priority=0`,
     ...(['{"input":{"n": 1.0},"version":3}', SUMMARY, SUMMARY] as const),
   ],
   [
-    ...(['fork_execution', { ...again, after_seq: 5 }, `POST /executions/${ID}/fork`] as const),
+    ...(['fork_execution', { ...again, after_seq: 5, priority: 9 }] as const),
+    `POST /executions/${ID}/fork?priority=9`,
     '{"after_seq":5,"dry_run":false,"input":{"n": 1.0},"version":3}',
     '{"plan":{"calls":1},"execution":null}',
     '{"success":true,"plan":{"calls":1},"execution":null}',

@@ -5,6 +5,7 @@ import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type ParsedArguments, UsageError } from '../command.ts'
 import { readInput } from '../input.ts'
 import { jsonOption, printJson } from '../output.ts'
+import { priorityOption, readPriority } from '../priority-option.ts'
 
 const againOptions = {
   input: {
@@ -13,6 +14,7 @@ const againOptions = {
     about: 'another input: JSON, @file or - (standard input)',
   },
   version: { type: 'string', value: 'N', about: 'another version of the workflow' },
+  ...priorityOption,
 } as const
 
 export const executionRerun: Command = {
@@ -27,6 +29,7 @@ export const executionRerun: Command = {
     const request = {
       method: 'POST',
       path: path`/executions/${id}/rerun`,
+      query: { priority: readPriority(parsed) },
       body,
       idempotencyKey,
     } as const
@@ -54,6 +57,7 @@ export const executionFork: Command = {
     const request = {
       method: 'POST',
       path: path`/executions/${id}/fork`,
+      query: { priority: readPriority(parsed) },
       body,
       idempotencyKey,
     } as const

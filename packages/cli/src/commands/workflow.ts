@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { basename } from 'node:path'
 import { path, toExecutionId, toNamespace, toWorkflowName } from '@windlass/api-client/path'
-import { PRIORITY_PROBLEM } from '@windlass/domain/priority'
 import { createApiCall, serverOptions } from '../api-call.ts'
 import { type Command, type CommandOption, UsageError } from '../command.ts'
 import { parseWorkflowRef, readBytes, readInput } from '../input.ts'
 import { exitStatusOf, jsonOption, printJson, printRows, printWarnings } from '../output.ts'
+import { priorityOption, readPriority } from '../priority-option.ts'
 import { waitUntilSettled } from '../wait-until-settled.ts'
 
 const keyOption: Record<string, CommandOption> = {
@@ -96,7 +96,7 @@ export const workflowRun: Command = {
   options: {
     async: { type: 'boolean', about: 'do not wait for the result' },
     version: { type: 'string', value: 'N', about: 'run this version' },
-    priority: { type: 'string', value: 'N', about: 'level in the queue, from 0 to 9' },
+    ...priorityOption,
     tags: { type: 'string', value: 'KEY=VALUE,…', about: 'labels by which it is found; up to 16' },
     ...keyOption,
     ...detailedOption,
@@ -104,20 +104,16 @@ export const workflowRun: Command = {
     ...jsonOption,
   },
   async run(parsed, context) {
-    const { async: isAsync, version, priority, tags, detailed } = parsed.options
+    const { async: isAsync, version, tags, detailed } = parsed.options
     const ref = parseWorkflowRef(parsed.args[0] ?? '')
     const run = path`/workflows/${toNamespace(ref.namespace)}/${toWorkflowName(ref.name)}/run`
     if (version !== undefined && !VERSION.test(String(version)))
       throw new UsageError('--version must be a whole number from 1')
-    if (priority !== undefined && !/^[0-9]$/.test(String(priority)))
-      throw new UsageError(`--priority ${PRIORITY_PROBLEM}`)
+    const priority = readPriority(parsed)
     const call = createApiCall(parsed, context)
     const shown = { detailed: detailed ? 'true' : undefined }
     const key = parsed.options['idempotency-key']?.toString() ?? randomUUID()
-    const start = {
-      ...{ version: version?.toString(), priority: priority?.toString() },
-      tags: tags?.toString(),
-    }
+    const start = { version: version?.toString(), priority, tags: tags?.toString() }
     const request = {
       method: 'POST' as const,
       path: `${run}/${isAsync ? 'async' : 'sync'}`,

@@ -6,6 +6,7 @@ import {
   scheduleNameOf,
   workflowNameOf,
 } from '@windlass/domain/names'
+import { MAX_PRIORITY } from '@windlass/domain/priority'
 import { parseTags, problemOfTags, type Tags } from '@windlass/domain/tags'
 import { Fault, type Problem, unprocessable } from '@windlass/runtime/faults'
 import { parseId } from '@windlass/runtime/ids'
@@ -101,6 +102,10 @@ export const page = {
 export const versionQuery = integer({ min: 1 })
   .transform((number) => Math.min(number, MAX_VERSION))
   .optional()
+
+/** Level in the ready queue of an execution that is started; the description names the default. */
+export const priorityQuery = (description: string) =>
+  integer({ min: 0, max: MAX_PRIORITY }).optional().describe(description)
 
 export const flag = z
   .stringbool({

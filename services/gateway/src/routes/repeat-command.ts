@@ -24,6 +24,8 @@ export interface Repeat extends Repeatable {
   input_json: string | undefined
   /** Tags of the origin, if they are known. */
   tags?: Record<string, string>
+  /** Level in the queue; absent: that of the workflow, else DEFAULT_PRIORITY. */
+  priority?: number | undefined
   /** Action and its target, for the hash under an Idempotency-Key. */
   action: readonly string[]
 }
@@ -73,7 +75,7 @@ export async function createOf(
     parent_id: '',
     cancel_with_parent: false,
     tags: repeat.tags ?? (await findTags(deps, execution)),
-    priority: declaredPriority(workflow) ?? DEFAULT_PRIORITY,
+    priority: repeat.priority ?? declaredPriority(workflow) ?? DEFAULT_PRIORITY,
     origin_id: execution.execution_id,
   }
   return { execution_id: key.execution_id, value }

@@ -1,4 +1,5 @@
 import { objects } from '@windlass/domain/audit'
+import { DEFAULT_PRIORITY } from '@windlass/domain/priority'
 import type { Command, Execution } from '@windlass/proto/windlass/executions/v1/executions'
 import type { PlanForkResponse } from '@windlass/proto/windlass/executions/v1/history'
 import { unprocessable } from '@windlass/runtime/faults'
@@ -9,7 +10,7 @@ import { JsonText } from '../domain/views.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import type { WholeLogDeps } from '../live/whole-log.ts'
 import { json, optionalJson } from '../route/body.ts'
-import { flag } from '../route/fields.ts'
+import { flag, priorityQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { FORK_RESULT } from './examples.ts'
 import { checkInput, createOf, type RepeatDeps } from './repeat-command.ts'
@@ -19,7 +20,12 @@ import { ExecutionView } from './schemas.ts'
 
 type Deps = RepeatDeps & WholeLogDeps
 
-const query = { detailed: flag.default(false) }
+const query = {
+  detailed: flag.default(false),
+  priority: priorityQuery(
+    `Level in the queue. Default: that of the workflow, else ${DEFAULT_PRIORITY}`,
+  ),
+}
 
 const again = {
   /** Another input; absent: that of the execution. */
@@ -46,7 +52,8 @@ export const rerunExecution = route('post', '/executions/{execution_id}/rerun', 
     recorded: 'eventually',
   },
   async handle({ params, query, body, resolved, caller, ctx }, deps: Deps) {
-    const request = { ctx, caller, ...resolved, input_json: body?.input?.text }
+    const { priority } = query
+    const request = { ctx, caller, ...resolved, input_json: body?.input?.text, priority }
     await checkInput(deps, request)
     const create = await createOf(deps, { ...request, action: ['rerun', params.execution_id] })
     return viewFor(deps, { query, caller, ctx }, await start(deps, ctx, create))
@@ -111,7 +118,8 @@ export const forkExecution = route('post', '/executions/{execution_id}/fork', {
     if (!planned.found) throw beyondEnd(planned)
     const { entries, calls, runs_again, cut } = planned
     const plan = JSON.stringify({ entries, calls, runs_again, cut })
-    const request = { ctx, caller, ...resolved, input_json: body.input?.text }
+    const { priority } = query
+    const request = { ctx, caller, ...resolved, input_json: body.input?.text, priority }
     await checkInput(deps, request)
     if (dry_run) return new JsonText(`{"plan":${plan},"execution":null}`)
     const action = ['fork', execution_id, String(after_seq)]

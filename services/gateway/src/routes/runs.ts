@@ -1,6 +1,6 @@
 import { objects } from '@windlass/domain/audit'
 import { declaredPriority, declaredTags } from '@windlass/domain/permissions'
-import { DEFAULT_PRIORITY, MAX_PRIORITY, SYNC_PRIORITY } from '@windlass/domain/priority'
+import { DEFAULT_PRIORITY, SYNC_PRIORITY } from '@windlass/domain/priority'
 import { problemOfTags, type Tags } from '@windlass/domain/tags'
 import type { Workflow } from '@windlass/proto/windlass/catalog/v1/catalog'
 import { unprocessable } from '@windlass/runtime/faults'
@@ -11,7 +11,7 @@ import { firstFrame } from '../domain/frames.ts'
 import type { RequestContext } from '../http/request-context.ts'
 import { anyJson } from '../route/body.ts'
 import type { InputValidator } from '../route/body-parser.ts'
-import { integer, tags, versionQuery } from '../route/fields.ts'
+import { priorityQuery, tags, versionQuery } from '../route/fields.ts'
 import { route } from '../route/route.ts'
 import { type AnswerDeps, changeAndAnswer, mode, waitQuery } from './change-and-answer.ts'
 import { resolveIdempotencyKey } from './idempotency.ts'
@@ -25,11 +25,9 @@ const onCancelQuery = z
   .optional()
   .describe('Effect of a cancel of the parent on a nested run; by default, the run continues')
 
-const priority = integer({ min: 0, max: MAX_PRIORITY })
-  .optional()
-  .describe(
-    `Level in the queue. Default: that of the workflow, else ${SYNC_PRIORITY} for sync and ${DEFAULT_PRIORITY} otherwise`,
-  )
+const priority = priorityQuery(
+  `Level in the queue. Default: that of the workflow, else ${SYNC_PRIORITY} for sync and ${DEFAULT_PRIORITY} otherwise`,
+)
 
 const defaultPriority = (mode: 'sync' | 'async' | 'stream') =>
   mode === 'sync' ? SYNC_PRIORITY : DEFAULT_PRIORITY

@@ -3,7 +3,13 @@ import { path, toExecutionId } from '@windlass/api-client/path'
 import { toJsonObject, toPayload } from '@windlass/api-client/payload'
 import { z } from 'zod'
 import { defineTool } from '../tool.ts'
-import { executionArg, executionNotFound, executionResult, selectMembers } from './shared.ts'
+import {
+  executionArg,
+  executionNotFound,
+  executionResult,
+  priorityArg,
+  selectMembers,
+} from './shared.ts'
 
 const againArgs = {
   input_data: z
@@ -15,6 +21,7 @@ const againArgs = {
     .min(1)
     .optional()
     .describe('Another version of the workflow; by default that of the execution'),
+  ...priorityArg,
 }
 
 interface Again {
@@ -35,9 +42,10 @@ export const rerunExecution = defineTool({
   description:
     'Start an execution like another one, with its input or another, and return it at once.',
   args: { ...executionArg, ...againArgs },
-  request: ({ execution_id, ...again }) => ({
+  request: ({ execution_id, priority, ...again }) => ({
     method: 'POST',
     path: path`/executions/${toExecutionId(execution_id)}/rerun`,
+    query: { priority: priority?.toString() },
     body: toJsonObject(againOf(again)),
     idempotencyKey: randomUUID(),
   }),
@@ -62,9 +70,10 @@ export const forkExecution = defineTool({
     dry_run: z.boolean().default(false).describe('Start nothing'),
     ...againArgs,
   },
-  request: ({ execution_id, after_seq, dry_run, ...again }) => ({
+  request: ({ execution_id, after_seq, dry_run, priority, ...again }) => ({
     method: 'POST',
     path: path`/executions/${toExecutionId(execution_id)}/fork`,
+    query: { priority: priority?.toString() },
     body: toJsonObject({
       ...{ after_seq: String(after_seq), dry_run: String(dry_run) },
       ...againOf(again),

@@ -12,6 +12,7 @@ import {
   executionArg,
   executionNotFound,
   executionResult,
+  priorityArg,
   workflowArgs,
   workflowNotFound,
 } from './shared.ts'
@@ -19,7 +20,6 @@ import {
 /** The server answers 10 s before the client's limit, so an agent always gets the execution id. */
 const WAIT = { wait_for: 'paused', timeout: '290' }
 const WAIT_MS = 300_000
-const MAX_PRIORITY = 9
 
 const { workflow_name, workflow_namespace } = workflowArgs
 
@@ -30,12 +30,7 @@ const executeArgs = {
     .describe('The input as JSON; empty for none. Text that is not JSON is passed as a string'),
   ...detailedArg,
   workflow_namespace,
-  priority: z
-    .int()
-    .min(0)
-    .max(MAX_PRIORITY)
-    .optional()
-    .describe('Level in the queue, 0 to 9; by default that of the workflow'),
+  ...priorityArg,
   tags: z
     .string()
     .optional()

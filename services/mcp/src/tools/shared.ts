@@ -1,6 +1,8 @@
 import { getElements, getMembers, toJsonObject } from '@windlass/api-client/payload'
 import { z } from 'zod'
 
+const MAX_PRIORITY = 9
+
 export const workflowArgs = {
   workflow_name: z.string().describe('Name of the workflow'),
   workflow_namespace: z.string().default('default').describe('Namespace of the workflow'),
@@ -10,6 +12,15 @@ export const executionArg = { execution_id: z.string().describe('Id of the execu
 
 export const detailedArg = {
   detailed: z.boolean().default(false).describe('Return the full context with all events'),
+}
+
+export const priorityArg = {
+  priority: z
+    .int()
+    .min(0)
+    .max(MAX_PRIORITY)
+    .optional()
+    .describe('Level in the queue, 0 to 9; by default that of the workflow'),
 }
 
 export const pageArgs = {
