@@ -6,7 +6,7 @@ import { isolatedSystem } from './isolated-system.ts'
 import { violationsOf } from './mixed/check-history.ts'
 import { clients } from './mixed/clients.ts'
 import { faultsOf } from './mixed/fault-set.ts'
-import { type FinalExecution, History, type RecordedCall } from './mixed/history.ts'
+import { type FinalExecution, History, type RecordedCall, type Run } from './mixed/history.ts'
 import { WorkerPool } from './mixed/worker-pool.ts'
 
 /** Duration of the fault injection; minutes in `npm run test:chaos`. */
@@ -21,7 +21,7 @@ const isolated = isolatedSystem({
   SVC_EXECUTIONS__MAX_ATTEMPTS: '1000',
 })
 
-test('E1 to E9, C1 to C3, C9: random faults: all responses agree with the event logs', {
+test('E1 to E9, C1 to C3, C9, D6: random faults: all responses agree with the event logs', {
   timeout: SECONDS * 1_000 + 300_000,
 }, async () => {
   const { system, nats, crashPostgres, redisCommand } = isolated()
@@ -50,9 +50,11 @@ test('E1 to E9, C1 to C3, C9: random faults: all responses agree with the event 
     throw error
   })
   await pool.stop()
-  const run = { ops: history.ops, ended: await allEnded(a), lists: await lists(a) }
-  console.info(`mixed, seed ${SEED}: ${JSON.stringify(tally(run.ops, run.ended, counts))}`)
+  const { ops, frames } = history
+  const run = { ops, frames, ended: await allEnded(a), lists: await lists(a) }
+  console.info(`mixed, seed ${SEED}: ${JSON.stringify(tally(run, counts))}`)
   expect(violationsOf(run)).toEqual([])
+  expect(frames.some(({ isDelivered }) => isDelivered)).toBe(true)
   expect(acknowledged).toBeGreaterThan(SECONDS)
   expect(counts.size).toBeGreaterThanOrEqual(Math.min(faults.size, SECONDS / 5))
 })
@@ -103,17 +105,14 @@ async function allEnded(a: ExecutionFixture): Promise<Map<string, FinalExecution
   return all
 }
 
-function tally(
-  ops: readonly RecordedCall[],
-  ended: ReadonlyMap<string, FinalExecution>,
-  faults: ReadonlyMap<string, number>,
-) {
+function tally({ ops, frames, ended }: Run, faults: ReadonlyMap<string, number>) {
   const count = (names: readonly string[]) =>
     Object.fromEntries(
       [...new Set(names)].map((name) => [name, names.filter((one) => one === name).length]),
     )
   return {
     calls: count(ops.map(({ what, status }) => `${what} ${status || 'unknown'}`)),
+    frames: count(frames.map(({ isDelivered }) => (isDelivered ? 'delivered' : 'to be claimed'))),
     states: count([...ended.values()].map(({ state }) => state)),
     faults: Object.fromEntries(faults),
   }

@@ -22,6 +22,8 @@ export interface ScriptedWorkerOptions {
   /** Maximum of concurrent executions; 0: unlimited. */
   capacity?: number
   packages?: { name: string; version: string }[]
+  /** Additions to the protocol that it announces. */
+  features?: readonly string[]
   /** Describes why an execution waits, for the error when its frame does not arrive. */
   describeWait?: (execution_id: string) => Promise<string>
 }
@@ -42,6 +44,8 @@ export interface Dispatched {
   data: any
   /** The data as received. */
   text: string
+  /** Time of receipt, of the monotonic clock. */
+  receivedMs: number
 }
 
 /**
@@ -218,7 +222,8 @@ export class ScriptedWorker {
       return
     }
     const data = JSON.parse(text)
-    this.#frames.push({ event, id, execution_id: data.context.execution_id, data, text })
+    const { execution_id } = data.context
+    this.#frames.push({ event, id, execution_id, data, text, receivedMs: performance.now() })
     for (const look of this.#waiting) look()
   }
 

@@ -4,6 +4,8 @@ interface WorkerProfile {
   /** Maximum of concurrent executions; 0: unlimited. */
   capacity?: number
   runners?: string[]
+  /** Additions to the protocol that it announces. */
+  features?: readonly string[]
 }
 
 const RUNNERS = ['inprocess', 'subprocess']
@@ -11,7 +13,7 @@ const RUNNERS = ['inprocess', 'subprocess']
 /** Builds the record with which a test's worker registers: 8 processors, 8 GiB, 1 TiB. */
 export const workerRecord = (
   name: string,
-  { labels = {}, packages = [], capacity = 0, runners = RUNNERS }: WorkerProfile = {},
+  { labels = {}, packages = [], capacity = 0, runners = RUNNERS, features }: WorkerProfile = {},
 ) => ({
   name,
   runtime: { os_name: 'Linux', os_version: '6.1', python_version: '3.12.1' },
@@ -28,4 +30,5 @@ export const workerRecord = (
   labels,
   max_concurrent_executions: capacity,
   runners,
+  ...(features && { features }),
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { violationsOf } from './check-history.ts'
-import type { FinalExecution, LogEntry, RecordedCall, Run } from './history.ts'
+import type { FinalExecution, LogEntry, RecordedCall, RecordedFrame, Run } from './history.ts'
 
 const logged = (type: string, source_id = '', value: unknown = null): LogEntry => ({
   id: `${type}${source_id}`,
@@ -10,8 +10,11 @@ const logged = (type: string, source_id = '', value: unknown = null): LogEntry =
 })
 const step = (name: string, generation: number) => logged('TASK_COMPLETED', name, { generation })
 
-/** A valid history of one run: claimed, lost, claimed by another worker, paused, resumed, completed. */
-function validHistory(): { run: Run; one: FinalExecution; ops: RecordedCall[] } {
+/**
+ * A valid history of one run: claimed by the first checkpoint, lost, claimed by another worker, paused, resumed,
+ * completed.
+ */
+function validHistory() {
   const one: FinalExecution = {
     id: 'x',
     marker: 1,
@@ -34,7 +37,6 @@ function validHistory(): { run: Run; one: FinalExecution; ops: RecordedCall[] } 
   const ops: RecordedCall[] = [
     { what: 'run', marker: 1, ...at(0), result: { id: 'x' } },
     { what: 'run', marker: 2, ...at(0), status: 422 },
-    { what: 'claim', id: 'x', worker: 'a', ...at(10), result: { generation: 1 } },
     {
       what: 'report',
       id: 'x',
@@ -43,7 +45,13 @@ function validHistory(): { run: Run; one: FinalExecution; ops: RecordedCall[] } 
       events: ['TASK_COMPLETEDs1'],
       ...at(20),
     },
-    { what: 'claim', id: 'x', worker: 'b', ...at(30), result: { generation: 3 } },
+    {
+      what: 'claim',
+      id: 'x',
+      worker: 'b',
+      ...at(30),
+      result: { generation: 3, attempt: 2, events: 5 },
+    },
     { what: 'read', id: 'x', ...at(40), result: { state: 'CLAIMED', events: 5 } },
     {
       what: 'report',
@@ -56,11 +64,23 @@ function validHistory(): { run: Run; one: FinalExecution; ops: RecordedCall[] } 
     },
     { what: 'resume', id: 'x', body: '{"body":1}', ...at(50) },
     { what: 'resume', id: 'x', body: '{"body":2}', ...at(50), status: 409 },
-    { what: 'claim', id: 'x', worker: 'b', ...at(60), result: { generation: 5 } },
+    {
+      what: 'claim',
+      id: 'x',
+      worker: 'b',
+      ...at(60),
+      result: { generation: 5, attempt: 1, events: 9 },
+    },
     { what: 'read', id: 'x', ...at(80), result: { state: 'COMPLETED', events: 11 } },
     { what: 'cancel', id: 'x', ...at(90), status: 400 },
   ]
-  return { run: { ops, ended: new Map([['x', one]]), lists: [['x'], ['x']] }, one, ops }
+  const frame = (worker: string, generation: number, received: number, events: number) => ({
+    ...{ id: 'x', worker, generation, received, events },
+    isDelivered: generation === 1,
+  })
+  const frames: RecordedFrame[] = [frame('a', 1, 10, 1), frame('b', 3, 29, 4), frame('b', 5, 59, 8)]
+  const run: Run = { ops, frames, ended: new Map([['x', one]]), lists: [['x'], ['x']] }
+  return { run, one, ops, frames }
 }
 
 type ValidHistory = ReturnType<typeof validHistory>
@@ -68,6 +88,15 @@ const insert = ({ one }: ValidHistory, at: number, ...events: LogEntry[]) =>
   void one.events.splice(at, 0, ...events)
 const add = ({ ops }: ValidHistory, op: Partial<RecordedCall>) =>
   void ops.push({ id: 'x', sent: 95, received: 96, status: 200, result: {}, ...op } as RecordedCall)
+const addFrame = ({ frames }: ValidHistory, frame: Partial<RecordedFrame>) => {
+  const known = frames[0] as RecordedFrame
+  frames.push({ ...known, ...frame })
+}
+/** Changes the claim of worker b under generation 3. */
+const changeClaim = ({ ops }: ValidHistory, result: Partial<RecordedCall['result']>) => {
+  const claim = ops.find((op) => op.what === 'claim' && op.result.generation === 3)
+  Object.assign((claim as RecordedCall).result, result)
+}
 
 test('valid history: no violations', () => {
   expect(violationsOf(validHistory().run)).toEqual([])
@@ -104,7 +133,7 @@ test.each<[string, (made: ValidHistory) => unknown]>([
   ['E8-cancelled-not', (made) => add(made, { what: 'cancel', result: { state: 'CANCELLED' } })],
   ['E8-cancel-after-end', (made) => add(made, { what: 'cancel' })],
   ['E8-resume-lost', (made) => add(made, { what: 'resume', body: '{"body":3}' })],
-  ['E8-resume-denied', ({ ops }) => Object.assign(ops[7] as RecordedCall, { status: 409 })],
+  ['E8-resume-denied', ({ ops }) => Object.assign(ops[6] as RecordedCall, { status: 409 })],
   ['E9-resume-twice', (made) => insert(made, 7, logged('WORKFLOW_RESUMING', '', { body: 1 }))],
   ['E8-approval-lost', (made) => add(made, { what: 'approve' })],
   [
@@ -121,11 +150,36 @@ test.each<[string, (made: ValidHistory) => unknown]>([
       add(made, { what: 'cancel', sent: 1, received: 2, result: { state: 'CANCELLED' } })
     },
   ],
+  ['C1-two-owners', (made) => addFrame(made, { worker: 'c' })],
+  [
+    'C1-two-owners',
+    (made) => add(made, { what: 'report', worker: 'c', generation: 1, events: [], sent: 15 }),
+  ],
+  ['C1-unclaimed-write', ({ one }) => one.events.splice(1, 1)],
+  ['C1-unclaimed-write', (made) => insert(made, 2, logged('WORKFLOW_SCHEDULED', 'a'))],
+  [
+    'E7-claim-after-end',
+    (made) => {
+      made.ops.splice(0, made.ops.length, ...made.ops.filter(({ what }) => what === 'report'))
+      add(made, { what: 'cancel', sent: 1, received: 2, result: { state: 'CANCELLED' } })
+    },
+  ],
+  ['D6-delivered-again', (made) => addFrame(made, { worker: 'b', generation: 3, events: 4 })],
+  ['D6-attempts', (made) => changeClaim(made, { attempt: 1 })],
+  ['D6-attempts', (made) => changeClaim(made, { attempt: 3 })],
   ['V2-event-lost', (made) => add(made, { what: 'report', generation: 5, events: ['none'] })],
-  ['V3-event-of-refused', ({ ops }) => Object.assign(ops[3] as RecordedCall, { status: 409 })],
+  ['V3-event-of-refused', ({ ops }) => Object.assign(ops[2] as RecordedCall, { status: 409 })],
   [
     'C2-superseded-write',
-    ({ ops }) => Object.assign(ops[3] as RecordedCall, { sent: 35, received: 36 }),
+    ({ ops }) => Object.assign(ops[2] as RecordedCall, { sent: 35, received: 36 }),
+  ],
+  ['C2-superseded-write', (made) => addFrame(made, { worker: 'b', generation: 3, received: 15 })],
+  [
+    'C2-superseded-write',
+    (made) => {
+      const times = { sent: 15, received: 16 }
+      add(made, { what: 'report', worker: 'b', generation: 3, events: [], ...times })
+    },
   ],
 ])('a history with the anomaly %s: reported', (name, spoil) => {
   const made = validHistory()

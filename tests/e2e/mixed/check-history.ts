@@ -1,10 +1,8 @@
 import { isTerminal, TERMINAL_EVENTS } from '@windlass/domain/states'
+import { claimViolations } from './check-claims.ts'
 import type { FinalExecution, RecordedCall, Run } from './history.ts'
 import { statesAlong } from './lifecycle-model.ts'
-
-type CallOf<What extends RecordedCall['what']> = Extract<RecordedCall, { what: What }>
-const callsOf = <What extends RecordedCall['what']>({ ops }: Run, ...what: What[]) =>
-  ops.filter((op) => (what as string[]).includes(op.what)) as CallOf<What>[]
+import { type CallOf, callsOf, groupBy } from './run-queries.ts'
 
 /**
  * Lists the violations of a run, each with the code of the broken invariant. Calls are ordered by real
@@ -20,8 +18,7 @@ export function violationsOf(run: Run): string[] {
     ...cancels(run),
     ...resumes(run),
     ...approvals(run),
-    ...claims(run),
-    ...reports(run),
+    ...claimViolations(run),
   ]
 }
 
@@ -120,7 +117,7 @@ function* resumes(run: Run): Generator<string> {
 }
 
 function* approvals(run: Run): Generator<string> {
-  for (const [id, calls] of grouped(callsOf(run, 'approve'), (call) => call.id)) {
+  for (const [id, calls] of groupBy(callsOf(run, 'approve'), (call) => call.id)) {
     const events = run.ended.get(id)?.events ?? []
     const decided = events.filter(({ type }) => type === 'TASK_APPROVED').length
     const won = calls.filter(({ status }) => status === 200).length
@@ -128,42 +125,4 @@ function* approvals(run: Run): Generator<string> {
     if (won > decided) yield `E8-approval-lost: ${id}`
     if (decided > won + unknown) yield `E8-approval-denied: ${id}`
   }
-}
-
-function* claims(run: Run): Generator<string> {
-  const owners = new Map<string, string>()
-  const ends = callsOf(run, 'cancel').filter(({ result }) => result.state === 'CANCELLED')
-  for (const { id, worker, status, sent, result } of callsOf(run, 'claim')) {
-    if (status !== 200) continue
-    const key = `${id} ${result.generation}`
-    if ((owners.get(key) ?? worker) !== worker) yield `C1-two-owners: ${key}`
-    owners.set(key, worker)
-    if (ends.some((end) => end.id === id && end.received < sent)) yield `E7-claim-after-end: ${id}`
-  }
-}
-
-function* reports(run: Run): Generator<string> {
-  const claimed = callsOf(run, 'claim').filter(({ status }) => status === 200)
-  const calls = grouped(callsOf(run, 'report'), ({ id, events }) => `${id} ${events}`)
-  for (const attempts of calls.values()) {
-    const [{ id, events, generation }] = attempts as [CallOf<'report'>]
-    const stored = run.ended.get(id)?.events.filter((event) => events.includes(event.id)) ?? []
-    const accepted = attempts.filter(({ status }) => status === 200)
-    if (accepted.length > 0 && stored.length !== events.length) yield `V2-event-lost: ${id}`
-    const isRefused = attempts.every(({ status }) => status >= 400)
-    if (isRefused && stored.length > 0) yield `V3-event-of-refused: ${id}`
-    const isOld = accepted.some(({ sent }) =>
-      claimed.some(
-        (claim) =>
-          claim.id === id && (claim.result.generation ?? 0) > generation && claim.received < sent,
-      ),
-    )
-    if (isOld) yield `C2-superseded-write: ${id}`
-  }
-}
-
-function grouped<T>(all: readonly T[], keyOf: (one: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>()
-  for (const one of all) groups.set(keyOf(one), [...(groups.get(keyOf(one)) ?? []), one])
-  return groups
 }

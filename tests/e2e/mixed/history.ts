@@ -25,11 +25,27 @@ interface CallResult {
   /** Length of the event log. */
   events?: number
   generation?: number
+  /** Number of the attempt, in the answer to a claim. */
+  attempt?: number
+}
+
+/** A dispatch frame that a worker has taken. */
+export interface RecordedFrame {
+  id: string
+  worker: string
+  generation: number
+  /** Time of receipt, of the clock of the calls. */
+  received: number
+  /** True: the first checkpoint may be the claim. */
+  isDelivered: boolean
+  /** Length of the event log in the frame. */
+  events: number
 }
 
 /** Records all calls of clients and workers in a run, with their responses. */
 export class History {
   readonly ops: RecordedCall[] = []
+  readonly frames: RecordedFrame[] = []
 
   /** Makes a call and records it. Returns undefined without a response or for a 5xx. */
   async ask(asked: CallSpec, call: () => Promise<HttpResponse>): Promise<HttpResponse | undefined> {
@@ -47,6 +63,7 @@ const resultOf = ({ json, headers }: HttpResponse): CallResult => ({
   state: json?.state,
   events: json?.events?.length,
   generation: Number(headers['x-svc-claim-generation'] ?? Number.NaN),
+  attempt: Number(headers['x-svc-attempt'] ?? Number.NaN),
 })
 
 export interface LogEntry {
@@ -69,6 +86,7 @@ export interface FinalExecution {
 
 export interface Run {
   ops: readonly RecordedCall[]
+  frames: readonly RecordedFrame[]
   /** Executions by id, from one gateway. */
   ended: ReadonlyMap<string, FinalExecution>
   /** Ids in the list of each gateway. */

@@ -33,6 +33,8 @@ const TRANSITIONS: Record<string, [from: ModelState[], to: ModelState][]> = {
   WORKFLOW_CANCELLING: [
     [WORKING, 'CANCELLING'],
     [['queued', 'leased', 'PAUSED', 'RESUMING', 'RESUME_SCHEDULED'], 'cancelled directly'],
+    // A lease that the first checkpoint may claim: its worker may already run the workflow.
+    [['leased', 'RESUME_SCHEDULED'], 'CANCELLING'],
   ],
   WORKFLOW_CANCELLED: [[['CANCELLING', 'cancelled directly'], 'CANCELLED']],
   WORKFLOW_COMPLETED: [[HELD, 'COMPLETED']],

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import type { Dispatched, ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { eventId, type WorkerEvent } from '@windlass/testkit/worker-checkpoint'
 import type { History, LogEntry } from './history.ts'
 
@@ -16,6 +16,13 @@ interface Job {
   generation: number
   kind: (typeof KINDS)[number]
   events: LogEntry[]
+  /** False until the first checkpoint is accepted, if that is the claim. */
+  isClaimed: boolean
+}
+
+interface Context {
+  input: number
+  events: LogEntry[]
 }
 
 const workerEvent = (type: string, source_id: string, value: unknown = null): WorkerEvent => ({
@@ -28,13 +35,16 @@ const workerEvent = (type: string, source_id: string, value: unknown = null): Wo
 /**
  * A worker that runs programs of four steps, each with an effect in the log, and continues where the
  * log of another worker ends. It can be killed, and hung and resumed without noticing it.
+ *
+ * A frame with the member `claim` is never claimed: the first checkpoint is the claim, also if the frame is marked as
+ * delayed or was received after a hang. Other workers claim such frames first, but the server may not rely on it.
  */
 export class ProgramWorker {
   readonly #worker: ScriptedWorker
   readonly #history: History
   readonly #cancelled = new Set<string>()
-  /** Claim generations of the executions that it works on. */
-  readonly #active = new Map<string, number>()
+  /** The highest claim generation of each execution that it has begun. */
+  readonly #begun = new Map<string, number>()
   readonly #loops: Promise<unknown>
   #connecting: Promise<unknown> | undefined
   #isKilled = false
@@ -80,7 +90,7 @@ export class ProgramWorker {
       await this.#resumed
       if (!frame || this.#isKilled) continue
       if (frame.event === 'execution_cancelled') this.#cancelled.add(frame.execution_id)
-      else await this.#perform(frame.execution_id)
+      else await this.#perform(frame)
     }
   }
 
@@ -95,17 +105,31 @@ export class ProgramWorker {
     await this.#connecting
   }
 
-  async #perform(id: string): Promise<void> {
+  async #perform(frame: Dispatched): Promise<void> {
+    const { execution_id: id, id: frame_id, data, receivedMs: received } = frame
+    const { claim, context } = data
+    const generation = generationOf(frame_id)
+    const isDelivered = claim !== undefined
+    const events = context.events.length
+    const { name: worker } = this.#worker
+    this.#history.frames.push({ id, worker, generation, received, isDelivered, events })
+    if (!isDelivered) return this.#claim(id)
+    if (performance.now() - received > claim.timeout * 1_000) return
+    await this.#begin(id, claim.generation, context, false)
+  }
+
+  async #claim(id: string): Promise<void> {
     const asked = { what: 'claim', id, worker: this.#worker.name } as const
     const answer = await this.#history.ask(asked, () => this.#worker.claim(id))
     if (answer?.status !== 200) return
-    const { input, events } = answer.json
-    const generation = Number(answer.headers['x-svc-claim-generation'])
-    // A frame repeated during a hang is the same work: the repeated claim gets the same generation.
-    if (this.#active.get(id) === generation) return
-    this.#active.set(id, generation)
-    await this.#runProgram({ id, generation, kind: kindOf(input), events })
-    if (this.#active.get(id) === generation) this.#active.delete(id)
+    await this.#begin(id, Number(answer.headers['x-svc-claim-generation']), answer.json, true)
+  }
+
+  /** Runs the program, unless the frame is a repeated or an earlier one: then it is the same work. */
+  async #begin(id: string, generation: number, { input, events }: Context, isClaimed: boolean) {
+    if ((this.#begun.get(id) ?? 0) >= generation) return
+    this.#begun.set(id, generation)
+    await this.#runProgram({ id, generation, kind: kindOf(input), events, isClaimed })
   }
 
   async #runProgram(job: Job): Promise<void> {
@@ -135,13 +159,14 @@ export class ProgramWorker {
       ]
       return this.#report(job, 'PAUSED', gate, 'null').then(() => false)
     }
-    if (step === 's3' && kind === 'approving' && !has('TASK_APPROVED'))
-      return this.#requestApproval(job, step)
-    const done = [
-      workerEvent('TASK_STARTED', step),
-      workerEvent('TASK_COMPLETED', step, { generation }),
-    ]
-    return this.#report(job, 'RUNNING', done, 'null')
+    const isApproval = step === 's3' && kind === 'approving' && !has('TASK_APPROVED')
+    const begun = workerEvent('TASK_STARTED', step)
+    // A claim without progress, and the claim that has to precede the request of an approval.
+    const isSeparate = !job.isClaimed && (isApproval || Math.random() < 0.5)
+    if (isSeparate && !(await this.#report(job, 'RUNNING', [begun], 'null'))) return false
+    if (isApproval) return this.#requestApproval(job, step)
+    const done = workerEvent('TASK_COMPLETED', step, { generation })
+    return this.#report(job, 'RUNNING', isSeparate ? [done] : [begun, done], 'null')
   }
 
   async #requestApproval(job: Job, step: string): Promise<false> {
@@ -168,12 +193,16 @@ export class ProgramWorker {
       await this.#resumed
       const report = { state, events, generation, output }
       const answer = await this.#history.ask(asked, () => this.#worker.checkpoint(id, report))
+      job.isClaimed ||= answer?.status === 200
       if (answer) return answer.status === 200
       await pause(RETRY_MS)
     }
     return false
   }
 }
+
+/** Claim generation of a dispatch frame. */
+const generationOf = (frame_id: string) => Number.parseInt(frame_id.split('_')[1] ?? '', 16)
 
 /** True if the last pause has been resumed. */
 const isResumed = (events: readonly LogEntry[]): boolean =>

@@ -4,12 +4,15 @@ import { retryUntilAnswered } from '../fault-injection.ts'
 import type { History } from './history.ts'
 import { ProgramWorker } from './program-worker.ts'
 
-/** The workers of a run. A killed worker is replaced by a new one. */
+/**
+ * The workers of a run: every other one announces `claim_by_delivery`. A killed worker is replaced by a new one.
+ */
 export class WorkerPool {
   readonly #a: ExecutionFixture
   readonly #history: History
   readonly #workers: ProgramWorker[] = []
   readonly #stopping: Promise<unknown>[] = []
+  #added = 0
 
   constructor(a: ExecutionFixture, history: History) {
     this.#a = a
@@ -18,7 +21,8 @@ export class WorkerPool {
 
   async add(count: number): Promise<void> {
     for (let i = 0; i < count; i++) {
-      const worker = await this.#a.worker({ url: this.#a.system.url, capacity: 6 })
+      const features = this.#added++ % 2 === 0 ? [] : ['claim_by_delivery']
+      const worker = await this.#a.worker({ url: this.#a.system.url, capacity: 6, features })
       await retryUntilAnswered(() => worker.register())
       await retryUntilAnswered(() => worker.connect())
       this.#workers.push(new ProgramWorker(worker, this.#history))
