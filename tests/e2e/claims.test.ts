@@ -1,6 +1,8 @@
 import type { HttpResponse } from '@windlass/testkit/http'
 import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
+import { eventId } from '@windlass/testkit/worker-checkpoint'
 import { expect, test } from 'vitest'
+import { CLAIMS_BY_DELIVERY, repeatUntilDelivered } from './delivered-frame.ts'
 import {
   type ExecutionFixture,
   eventTypes,
@@ -132,4 +134,40 @@ test('C9: events of accepted checkpoints: in the log once and in order; of refus
     },
     Math.ceil(ROUNDS / 5),
   )
+})
+
+test('C1, C9, D9: frame delivered twice: same id; one claim, each event once, none after the end', {
+  timeout: PATIENT,
+}, async () => {
+  const a = await executionFixture(system(), 0)
+  const { link, url } = await lossyLinkTo(a.one)
+  const worker = await a.startWorker({ url, ...CLAIMS_BY_DELIVERY })
+  link.repeatFrames()
+  const first = await repeatUntilDelivered(a, async () =>
+    worker.nextFrame('execution_scheduled', await a.run()),
+  )
+  const { execution_id: id, generation } = first
+  const second = await worker.nextFrame('execution_scheduled', id)
+  expect([second.id, second.text]).toEqual([frameIdOf(id, generation), first.text])
+  // Both copies run: the same checkpoint at once, which is the claim, through both gateways.
+  const begun = {
+    ...{ state: 'RUNNING', generation },
+    events: [{ id: eventId(), type: 'TASK_STARTED' }],
+  }
+  const urls = [a.one, a.two, a.one, a.two]
+  for (const answer of await Promise.all(urls.map((url) => worker.checkpoint(id, begun, { url }))))
+    expectOk(answer)
+  expectOk(await worker.complete(id, generation))
+  const known = await a.read(id)
+  expect(eventTypes(known)).toEqual([
+    'WORKFLOW_SCHEDULED',
+    'WORKFLOW_CLAIMED',
+    'TASK_STARTED',
+    'WORKFLOW_COMPLETED',
+  ])
+  // One copy runs after the end.
+  const again = { ...begun, events: [{ type: 'TASK_STARTED' }] }
+  for (const url of urls) expectStaleClaim(await worker.checkpoint(id, again, { url }))
+  expectStaleClaim(await worker.complete(id, generation, '"again"'))
+  expect(await a.read(id)).toEqual(known)
 })

@@ -3,6 +3,7 @@ import { call, type HttpResponse } from '@windlass/testkit/http'
 import { LossyLink } from '@windlass/testkit/lossy-link'
 import { ScriptedWorker, type ScriptedWorkerOptions } from '@windlass/testkit/scripted-worker'
 import { type System, startSystem, TOLERANT_HEARTBEATS } from '@windlass/testkit/system'
+import { ThrottledLink } from '@windlass/testkit/throttled-link'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { describeWaiting } from './describe-waiting.ts'
 
@@ -180,6 +181,13 @@ export async function executionFixture(system: System, workers = 1, options = ''
 export async function lossyLinkTo(url: string) {
   const link = await LossyLink.to(Number(new URL(url).port))
   onTestFinished(() => link.stop())
+  return { link, url: `http://127.0.0.1:${link.port}` }
+}
+
+/** Opens a link to a server that can stop and continue, until the end of the test. */
+export async function throttledLinkTo(url: string) {
+  const link = await ThrottledLink.to(Number(new URL(url).port))
+  onTestFinished(() => link.close())
   return { link, url: `http://127.0.0.1:${link.port}` }
 }
 

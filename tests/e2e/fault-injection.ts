@@ -44,12 +44,14 @@ export async function retryUntilAnswered<T extends { status: number }>(
   }
 }
 
-/** Waits for a frame that can still be claimed: leases expire while services are down. */
+/** Waits for a frame that can still be claimed, and claims it: leases expire while services are down. */
 export async function waitForClaimableFrame(worker: ScriptedWorker, event: string, id?: string) {
   for (;;) {
     const frame = await worker.nextFrame(event, id)
     const { status, headers } = await retryUntilAnswered(() => worker.claim(frame.execution_id))
-    if (status === 200) return { ...frame, generation: Number(headers['x-svc-claim-generation']) }
+    if (status !== 200) continue
+    const [generation, attempt] = [headers['x-svc-claim-generation'], headers['x-svc-attempt']]
+    return { ...frame, generation: Number(generation), attempt: Number(attempt) }
   }
 }
 

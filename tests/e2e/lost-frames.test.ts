@@ -1,12 +1,19 @@
+import type { ScriptedWorker } from '@windlass/testkit/scripted-worker'
 import { expect, test } from 'vitest'
+import { CLAIMS_BY_DELIVERY, repeatUntilDelivered } from './delivered-frame.ts'
 import {
+  type ExecutionFixture,
+  eventTypes,
   executionFixture,
+  expectOk,
+  expectStaleClaim,
   HANG_MS,
   lossyLinkTo,
   sharedSystem,
   TWO_OF_EACH,
+  throttledLinkTo,
 } from './execution-fixture.ts'
-import { completeNextFrame } from './fault-injection.ts'
+import { completeNextFrame, waitForClaimableFrame } from './fault-injection.ts'
 
 const system = sharedSystem({
   replicas: TWO_OF_EACH,
@@ -46,4 +53,90 @@ test('C8: dispatcher killed while it sends a frame: the work is sent again', asy
     await worker.connect()
     await completeNextFrame(worker, id)
   }
+})
+
+interface Lease {
+  execution_id: string
+  generation: number
+}
+
+/** Asserts that no request which may be the first one under an earlier lease is accepted. */
+async function expectSuperseded(
+  worker: ScriptedWorker,
+  { execution_id: id, generation }: Lease,
+  url: string,
+) {
+  for (const state of ['RUNNING', 'PAUSED', 'COMPLETED', 'FAILED', 'CANCELLED']) {
+    const events = [{ type: 'TASK_COMPLETED', value: '"late"' }]
+    const report = { state, events, output: '"late"', generation }
+    expectStaleClaim(await worker.checkpoint(id, report, { url }))
+  }
+  const headers = { 'x-svc-claim-generation': String(generation) }
+  expect((await worker.post(`claim/${id}`, { headers }, { url })).status).toBe(409)
+}
+
+const countLeases = async (a: ExecutionFixture, id: string) =>
+  eventTypes(await a.read(id)).filter((type) => type === 'WORKFLOW_SCHEDULED').length
+
+/** Event types of the log without leases, with the worker that claimed. */
+async function claimsAndWork(a: ExecutionFixture, id: string): Promise<string[]> {
+  const { events } = (await a.read(id)) as { events: { type: string; source_id: string }[] }
+  return events.flatMap(({ type, source_id }) => {
+    if (type === 'WORKFLOW_SCHEDULED') return []
+    return type === 'WORKFLOW_CLAIMED' ? [`${type} ${source_id}`] : [type]
+  })
+}
+
+test('C2, C9, D6: frame delivered after its claim timeout: refused, and not counted as an attempt', {
+  timeout: 3 * HANG_MS,
+}, async () => {
+  const a = await executionFixture(system(), 0)
+  const { link, url } = await throttledLinkTo(a.one)
+  const worker = await a.startWorker({ url, ...CLAIMS_BY_DELIVERY })
+  const late = await repeatUntilDelivered(a, async () => {
+    link.stop()
+    const id = await a.run()
+    await expect.poll(() => countLeases(a, id), { timeout: HANG_MS }).toBeGreaterThan(1)
+    link.resume()
+    return worker.nextFrame('execution_scheduled', id)
+  })
+  const { execution_id: id } = late
+  await expectSuperseded(worker, late, a.two)
+  const current = await waitForClaimableFrame(worker, 'execution_scheduled', id)
+  expect([current.data.claim, current.attempt]).toEqual([undefined, 1])
+  expect(current.generation).toBeGreaterThan(late.generation)
+  await expectSuperseded(worker, late, a.two)
+  expectOk(await worker.complete(id, current.generation))
+  await expectSuperseded(worker, late, a.two)
+  expect(await claimsAndWork(a, id)).toEqual([
+    `WORKFLOW_CLAIMED ${worker.name}`,
+    'WORKFLOW_COMPLETED',
+  ])
+})
+
+test('C2, C9: first checkpoint after another worker got the execution: refused, and not in the log', {
+  timeout: 3 * HANG_MS,
+}, async () => {
+  const a = await executionFixture(system(), 0)
+  const slow = await a.startWorker(CLAIMS_BY_DELIVERY)
+  const late = await repeatUntilDelivered(a, async () =>
+    slow.nextFrame('execution_scheduled', await a.run()),
+  )
+  // Without a stream it gets no other lease.
+  slow.close()
+  const { execution_id: id } = late
+  const other = await a.startWorker({ url: a.two, ...CLAIMS_BY_DELIVERY })
+  await expect
+    .poll(() => other.hasFrame('execution_scheduled', id), { timeout: HANG_MS })
+    .toBe(true)
+  await expectSuperseded(slow, late, a.one)
+  const current = await waitForClaimableFrame(other, 'execution_scheduled', id)
+  expect([current.data.claim, current.attempt]).toEqual([undefined, 1])
+  await expectSuperseded(slow, late, a.one)
+  expectOk(await other.complete(id, current.generation))
+  await expectSuperseded(slow, late, a.two)
+  expect(await claimsAndWork(a, id)).toEqual([
+    `WORKFLOW_CLAIMED ${other.name}`,
+    'WORKFLOW_COMPLETED',
+  ])
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { CLAIMS_BY_DELIVERY, repeatUntilDelivered } from './delivered-frame.ts'
 import {
   eventTypes,
   executionFixture,
@@ -196,5 +197,46 @@ test(
       Math.ceil(ROUNDS / 10),
     )
     expect(worker.frames).toEqual([])
+  },
+)
+
+test(
+  'C2, C9: release races the first checkpoint: its events are logged if it is accepted',
+  PATIENT,
+  async () => {
+    const a = await executionFixture(system(), 0)
+    const worker = await a.startWorker(CLAIMS_BY_DELIVERY)
+    const outcomes = { accepted: 0, refused: 0 }
+    await repeat(async (n) => {
+      const { execution_id: id, generation } = await repeatUntilDelivered(a, async () =>
+        worker.nextFrame('execution_scheduled', await a.run()),
+      )
+      const [url, other] = n % 2 === 0 ? [a.one, a.two] : [a.two, a.one]
+      const report = { state: 'RUNNING', events: [{ type: 'TASK_STARTED' }], generation }
+      const [released, first] = await Promise.all([
+        worker.release(id, generation, { url }),
+        worker.checkpoint(id, report, { url: other }),
+      ])
+      expectOk(released)
+      const isAccepted = first.status === 200
+      if (!isAccepted) expectStaleClaim(first)
+      outcomes[isAccepted ? 'accepted' : 'refused']++
+      const { data } = await worker.nextFrame('execution_scheduled', id)
+      expectStaleClaim(
+        await worker.checkpoint(id, { ...report, events: [{ type: 'TASK_PAUSED' }] }),
+      )
+      expectOk(
+        await worker.complete(id, data.claim?.generation ?? (await worker.claimGeneration(id))),
+      )
+      const claimed = isAccepted ? ['WORKFLOW_CLAIMED', 'TASK_STARTED'] : []
+      expect(eventTypes(await a.read(id, a.two))).toEqual([
+        'WORKFLOW_SCHEDULED',
+        ...claimed,
+        'WORKFLOW_SCHEDULED',
+        'WORKFLOW_CLAIMED',
+        'WORKFLOW_COMPLETED',
+      ])
+    })
+    console.info(`release against first checkpoint: ${JSON.stringify(outcomes)}`)
   },
 )

@@ -4,9 +4,13 @@ import net, { type AddressInfo, type Socket } from 'node:net'
 /** Time for the server to process a request before its connection breaks. */
 const PROCESSING_MS = 60
 
+/** A part of a chunked response that is one or more whole chunks with a dispatch frame, as short frames are. */
+const WHOLE_FRAME = /^[0-9a-f]+\r\n[\s\S]*\nevent: execution_[\s\S]*\n\n\r\n$/
+
 /**
  * A TCP proxy that loses responses on demand: the request arrives and is processed, its response is
- * dropped, and the connection breaks. The caller cannot know if the call has happened.
+ * dropped, and the connection breaks. The caller cannot know if the call has happened. It can also deliver dispatch
+ * frames twice.
  */
 export class LossyLink {
   readonly #target: number
@@ -14,6 +18,7 @@ export class LossyLink {
   readonly #open = new Set<Socket>()
   #isLosing = false
   #cutAfter: number | undefined
+  #isRepeating = false
   /** Number of connections broken with a response outstanding. */
   lost = 0
 
@@ -44,8 +49,14 @@ export class LossyLink {
     this.#cutAfter = bytes
   }
 
+  /** Delivers each dispatch frame twice, until `heal`. */
+  repeatFrames(): void {
+    this.#isRepeating = true
+  }
+
   heal(): void {
     this.#isLosing = false
+    this.#isRepeating = false
     this.#cutAfter = undefined
   }
 
@@ -82,7 +93,7 @@ export class LossyLink {
         this.#cutAfter === undefined ? Number.POSITIVE_INFINITY : this.#cutAfter - bytes
       bytes += chunk.length
       if (!this.#isLosing && chunk.length <= remaining) {
-        client.write(chunk)
+        this.#pass(client, chunk)
         return
       }
       isBroken = true
@@ -90,5 +101,10 @@ export class LossyLink {
       if (!this.#isLosing && remaining > 0) client.write(chunk.subarray(0, remaining))
       setTimeout(close, PROCESSING_MS)
     })
+  }
+
+  #pass(client: Socket, chunk: Buffer): void {
+    client.write(chunk)
+    if (this.#isRepeating && WHOLE_FRAME.test(chunk.toString())) client.write(chunk)
   }
 }
