@@ -66,7 +66,7 @@ test('a resume of the Python worker: claimed by the first checkpoint after it', 
 })
 
 test(
-  'workers of both kinds in one fleet: each lease is claimed once, and all executions end',
+  'C1: workers of both kinds in one fleet: each lease is claimed once, and all executions end',
   async () => {
     const api = client(system().url)
     await api.upload(SOURCE)

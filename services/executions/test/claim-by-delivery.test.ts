@@ -74,7 +74,7 @@ test('a first checkpoint that ends the execution: one commit with claim and end'
   await expect(w.claim(execution_id)).rejects.toThrow()
 })
 
-test('a repeated first checkpoint: accepted, and its events are stored once', async () => {
+test('C9: a repeated first checkpoint: accepted, and its events are stored once', async () => {
   const { client, w, execution_id } = await deliveredLease()
   const report = { generation: 1, events: [event('TASK_STARTED')] }
   await Promise.all([1, 2, 3].map(() => w.report(execution_id, 'RUNNING', report)))
@@ -85,7 +85,7 @@ test('a repeated first checkpoint: accepted, and its events are stored once', as
   ])
 })
 
-test('a claim and a first checkpoint at once: both accepted, one claim in the log', async () => {
+test('C1, C7: a claim and a first checkpoint at once: both accepted, one claim in the log', async () => {
   const { client, w, execution_id } = await deliveredLease()
   const report = { generation: 1, events: [event('TASK_STARTED')] }
   await Promise.all([w.claim(execution_id, true), w.report(execution_id, 'RUNNING', report)])
@@ -111,7 +111,7 @@ test('a resume: claimed by the first checkpoint like a start', async () => {
   ])
 })
 
-test('a lease whose first checkpoint is late: another worker claims, the late one is refused', async () => {
+test('C2, C3, C9: a lease whose first checkpoint is late: another worker claims, the late one is refused', async () => {
   const { client, db, w, execution_id } = await deliveredLease()
   await expire(db, [execution_id])
   await expect.poll(() => get(client, execution_id)).toMatchObject({ worker_name: '', attempts: 0 })
@@ -127,7 +127,7 @@ test('a lease whose first checkpoint is late: another worker claims, the late on
   expect(await get(client, execution_id)).toMatchObject({ state: 'CLAIMED', attempts: 1 })
 })
 
-test('workers that die before the first checkpoint: given up after max_attempts', async () => {
+test('D6: workers that die before the first checkpoint: given up after max_attempts', async () => {
   const { client, w, execution_id } = await deliveredLease({ SVC_EXECUTIONS__MAX_ATTEMPTS: '3' })
   const die = () =>
     client.requeue({ worker_name: w.worker_name, connection_generation: 1, died: true })
@@ -143,7 +143,7 @@ test('workers that die before the first checkpoint: given up after max_attempts'
   expect(await get(client, execution_id)).toMatchObject({ state: 'FAILED' })
 })
 
-test('a cancel before the first checkpoint: its worker confirms, or the claim deadline ends it', async () => {
+test('E6, E7: a cancel before the first checkpoint: its worker confirms, or the claim deadline ends it', async () => {
   const { client, db, w, execution_id } = await deliveredLease()
   expect(await cancel(client, execution_id)).toMatchObject({ state: 'CANCELLING' })
   const { execution_id: silent } = await run(client)
@@ -188,7 +188,7 @@ async function expectExpired(client: Client, { execution_id, report }: Raced) {
   expect(await typesOf(client, execution_id)).toEqual(['WORKFLOW_SCHEDULED'])
 }
 
-test('expiry races the first checkpoint: one wins, and the log agrees', {
+test('C1, C3, C9: expiry races the first checkpoint: one wins, and the log agrees', {
   timeout: HANG_MS,
 }, async () => {
   const { client, db } = await setup({ replicas: 2 })

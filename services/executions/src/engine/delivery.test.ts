@@ -38,7 +38,7 @@ const lease = (execution: Execution, of?: Limits, to = offer(true)) =>
 
 const died = { kind: 'lose', held_by: 'a', upToConnection: 9, loss: 'died' } as const
 
-test('a worker that claims by delivery: the lease counts as an attempt, the claim not again', () => {
+test('D6: a worker that claims by delivery: the lease counts as an attempt, the claim not again', () => {
   const held = lease(queued)
   expect(held).toMatchObject({ state: 'SCHEDULED', held_by: 'a', attempts: 1, claim_generation: 1 })
   expect(isDelivered(held)).toBe(true)
@@ -85,14 +85,14 @@ test.each([
   ['under an earlier generation', { ...delivered, claim_generation: 2 }, 1],
   ['under a later lease that has to be claimed', { ...delivered, claim_generation: 3 }, 3],
   ['by another worker', { ...delivered, held_by: 'b' }, 1],
-])('a first checkpoint %s: stale', (_, execution, generation) => {
+])('C2, C4: a first checkpoint %s: stale', (_, execution, generation) => {
   expect(() => apply(execution, report('RUNNING', generation))).toThrow('stale-claim')
 })
 
 test.each([
   ['a lease that expired', () => apply(lease(queued), { kind: 'expire' }).next, 0],
   ['a worker that died', () => apply(lease(queued), died).next, 1],
-])('after %s: the next worker has to claim', (_, lost, attempts) => {
+])('D6: after %s: the next worker has to claim', (_, lost, attempts) => {
   const free = lost()
   expect(free).toMatchObject({ state: 'SCHEDULED', queued: true, attempts })
   const again = lease(free)
@@ -107,7 +107,7 @@ test('after a release: the attempt is taken back, and the next lease is delivere
   expect(isDelivered(lease(next))).toBe(true)
 })
 
-test('work that kills each worker before its first checkpoint: given up after max_attempts', () => {
+test('D6: work that kills each worker before its first checkpoint: given up after max_attempts', () => {
   let execution: Execution = queued
   let deaths = 0
   for (; execution.state !== 'FAILED' && deaths < 20; deaths++) {
@@ -126,7 +126,7 @@ test('max_attempts 1: no lease is delivered', () => {
   expect(isDelivered(lease(queued, { ...limits, maxAttempts: 1 }))).toBe(false)
 })
 
-test('a cancel of a delivered lease: CANCELLING until the claim deadline, as its worker may run it', () => {
+test('E7: a cancel of a delivered lease: CANCELLING until the claim deadline, as its worker may run it', () => {
   const { next, events, deadlineMs } = apply(delivered, { kind: 'cancel' })
   expect([next.state, next.held_by, deadlineMs]).toEqual(['CANCELLING', 'a', 'kept'])
   expect(events.map(({ type }) => type)).toEqual(['WORKFLOW_CANCELLING'])
@@ -151,7 +151,7 @@ test('a cancel after the first checkpoint: later checkpoints do not extend cance
   expect(later.deadlineMs).toBe('kept')
 })
 
-test('a cancel of a lease that has to be claimed: CANCELLED at once', () => {
+test('E7: a cancel of a lease that has to be claimed: CANCELLED at once', () => {
   expect(apply(leased, { kind: 'cancel' }).next.state).toBe('CANCELLED')
 })
 
@@ -160,7 +160,7 @@ test('a worker that reports CANCELLED without a request before its first checkpo
   expect(next).toMatchObject({ state: 'SCHEDULED', queued: true, attempts: 0 })
 })
 
-test('a worker dies after its first checkpoint: queued again, counted as one attempt', () => {
+test('D6: a worker dies after its first checkpoint: queued again, counted as one attempt', () => {
   const running = apply(delivered, report('RUNNING', 1)).next
   expect(running).toMatchObject({ ...inState('RUNNING'), attempts: 1, delivered_generation: 1 })
   expect(apply(running, died).next).toMatchObject({ queued: true, attempts: 1 })
