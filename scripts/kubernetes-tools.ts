@@ -1,4 +1,5 @@
-// Builds helm and kubeconform, which are Go programs, in the data directory; `npm run test:deploy` uses them.
+// Builds helm and kubeconform, which are Go programs, in the data directory; `npm run chart` and `npm run
+// test:deploy` use them.
 import { ensureGoProgram } from './setup/go-programs.ts'
 
 const HELM = { name: 'helm', module: 'helm.sh/helm/v3/cmd/helm', version: 'v3.22.0' }
@@ -15,11 +16,12 @@ export interface KubernetesTools {
 
 /**
  * Returns the paths of helm and kubeconform: those of the PATH, else ones that are built with Go, which takes
- * minutes of processor time once. Returns the reason as text if they cannot be had.
+ * minutes of processor time once. Returns the reason as text if they cannot be had, or if a build exceeds the limit.
  */
-export async function ensureKubernetesTools(): Promise<KubernetesTools | string> {
+export async function ensureKubernetesTools(limitMs?: number): Promise<KubernetesTools | string> {
   try {
-    return { helm: await ensureGoProgram(HELM), kubeconform: await ensureGoProgram(KUBECONFORM) }
+    const kubeconform = await ensureGoProgram(KUBECONFORM, limitMs)
+    return { helm: await ensureGoProgram(HELM, limitMs), kubeconform }
   } catch (error) {
     return (error as Error).message
   }

@@ -14,9 +14,13 @@ export interface GoProgram {
 
 /**
  * Returns the path of a program: that of the PATH, else one that is built with Go in the data directory, which takes
- * minutes of processor time once. Throws if there is neither.
+ * minutes of processor time once. Throws if there is neither, or if the build exceeds the limit: the next one
+ * continues from Go's cache.
  */
-export async function ensureGoProgram({ name, module, version }: GoProgram): Promise<string> {
+export async function ensureGoProgram(
+  { name, module, version }: GoProgram,
+  limitMs?: number,
+): Promise<string> {
   const installed = findProgram(name)
   if (installed !== undefined) return installed
   const folder = path.join(projectDataDir(), `tools/${name}-${version}`)
@@ -26,7 +30,7 @@ export async function ensureGoProgram({ name, module, version }: GoProgram): Pro
   if (go === undefined) throw new Error(`there is neither ${name} nor Go to build it`)
   const env = { ...process.env, GOBIN: folder, GOFLAGS: '-modcacherw' }
   await new Progress().step(`Building ${name}`, (onLine) =>
-    run(go, ['install', '-ldflags=-s -w', `${module}@${version}`], { env, onLine }),
+    run(go, ['install', '-ldflags=-s -w', `${module}@${version}`], { env, onLine, limitMs }),
   )
   return built
 }

@@ -8,21 +8,25 @@ const LINES_KEPT = 30
 
 export interface RunOptions extends Pick<SpawnOptions, 'cwd' | 'env' | 'uid' | 'gid'> {
   onLine?: (line: string) => void
+  /** Ends the program after this time. */
+  limitMs?: number
 }
 
 /**
  * Runs a program, passes each line of its output to `onLine`, and returns its stdout (at most the last
- * 30 lines). Throws with the end of its output if it fails; ends it when this process is stopped. The
- * program gets no settings of Windlass unless `env` contains them.
+ * 30 lines). Throws with the end of its output if it fails, and without it if it exceeds the limit; ends it
+ * when this process is stopped. The program gets no settings of Windlass unless `env` contains them.
  */
 export async function run(
   command: string,
   args: string[],
-  { onLine = () => {}, ...options }: RunOptions = {},
+  { onLine = () => {}, limitMs, ...options }: RunOptions = {},
 ): Promise<string> {
+  const command_line = [command, ...args].join(' ')
+  const limit = limitMs === undefined ? [] : [AbortSignal.timeout(limitMs)]
   const child = spawn(command, args, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: stopSignal,
+    signal: AbortSignal.any([stopSignal, ...limit]),
     env: generalEnv(),
     ...options,
   })
@@ -30,12 +34,15 @@ export async function run(
   const errors: string[] = []
   const reading = [collect(child.stdout, output, onLine), collect(child.stderr, errors, onLine)]
   const code = await new Promise<number | string | null>((resolve, reject) => {
-    child.once('error', reject)
+    child.once('error', (error) => {
+      const isTooSlow = limit[0]?.aborted === true && !stopSignal.aborted
+      const tooSlow = new Error(`\`${command_line}\` took longer than ${(limitMs ?? 0) / 1000} s`)
+      reject(isTooSlow ? tooSlow : error)
+    })
     child.once('close', (exit, by) => resolve(exit ?? by))
   })
   await Promise.all(reading)
   if (code === 0) return output.join('\n')
-  const command_line = [command, ...args].join(' ')
   const said = [...output, ...errors].map((line) => `    ${line}`).join('\n')
   throw new Error(`\`${command_line}\` failed (${code}):\n${said}`)
 }

@@ -1,19 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { ensureKubernetesTools } from '../../scripts/kubernetes-tools.ts'
-
-const HELM_FOLDER = fileURLToPath(new URL('../../deploy/helm/', import.meta.url))
-export const CHART = path.join(HELM_FOLDER, 'windlass')
-export const SCHEMAS = path.join(HELM_FOLDER, 'schemas/{{ .ResourceKind }}{{ .KindSuffix }}.json')
-export const VALUE_SETS = readdirSync(path.join(CHART, 'value-sets')).map(
-  (file) => path.parse(file).name,
-)
-export const VERSION = ['--kube-version', '1.32.0']
+import { CHART, VERSION, valuesOf } from '../../scripts/lint/chart-manifests.ts'
 
 const tools = await ensureKubernetesTools()
 export const chartObstacle = typeof tools === 'string' ? tools : undefined
@@ -87,8 +77,6 @@ export interface Manifest {
 
 export const run = (program: string, args: string[]) =>
   spawnSync(program, args, { encoding: 'utf8', cwd: tmpdir() })
-
-export const valuesOf = (set: string) => ['--values', path.join(CHART, `value-sets/${set}.yaml`)]
 
 export function render(set: string, more: string[] = []): string {
   const args = [

@@ -3,7 +3,8 @@ import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { expect, test } from 'vitest'
-import { chartObstacle, manifestsOf, podsOf, render, VALUE_SETS } from './chart-fixture.ts'
+import { VALUE_SETS } from '../../scripts/lint/chart-manifests.ts'
+import { chartObstacle, manifestsOf, podsOf, render } from './chart-fixture.ts'
 
 const rendering = test.skipIf(chartObstacle)
 
