@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createAuthority } from '@windlass/testkit/certificates'
 import { temporaryFolder } from '@windlass/testkit/folder'
 import { expect, test } from 'vitest'
 import { cliFixture } from './cli-fixture.ts'
@@ -73,4 +74,113 @@ test.each([
   const { status, err } = await windlass('config', 'check')
   expect(status).toBe(1)
   expect(err).toContain(message)
+})
+
+const PG = 'postgres://db:5432/windlass'
+const NO_FILE = 'ENOENT: no such file or directory'
+
+test.each([
+  ['SVC_SERVER__CLIENT_CA', '[svc.server].client_ca'],
+  ['SVC_MCP__TLS_KEY', '[svc.mcp].tls_key'],
+  ['SVC_RPC__TLS_CA', '[svc.rpc].tls_ca'],
+  ['SVC_NATS__TLS_CA', '[svc.nats].tls_ca'],
+  ['SVC_REDIS__TLS_CERT', '[svc.redis].tls_cert'],
+])('config check with a missing file in %s: names the setting and the file', async (name, key) => {
+  const { windlass } = await cliFixture({ env: { [name]: '/absent.pem' } })
+  const { status, err } = await windlass('config', 'check')
+  expect(status).toBe(1)
+  expect(err).toContain(`${key}: cannot read /absent.pem: ${NO_FILE}\n`)
+})
+
+test.each([
+  ['url', 'sslrootcert'],
+  ['url', 'sslkey'],
+  ['admin_url', 'sslrootcert'],
+])('config check with a PostgreSQL %s whose %s is missing: names both', async (key, parameter) => {
+  const name = `SVC_POSTGRES__${key.toUpperCase()}`
+  const url = `${PG}?sslmode=verify-full&${parameter}=/absent.pem`
+  const { windlass } = await cliFixture({ env: { [name]: url } })
+  const { status, err } = await windlass('config', 'check')
+  expect(status).toBe(1)
+  expect(err).toContain(`[svc.postgres].${key}, ${parameter}: cannot read /absent.pem: ${NO_FILE}`)
+})
+
+test('config check with the files of all connections: accepts them, and refuses the key of another one', async () => {
+  const { caFile, issue } = await createAuthority()
+  const { certFile, keyFile } = await issue('client')
+  const store = (name: string) => ({
+    [`SVC_${name}__TLS_CA`]: caFile,
+    [`SVC_${name}__TLS_CERT`]: certFile,
+    [`SVC_${name}__TLS_KEY`]: keyFile,
+  })
+  const env = {
+    ...store('RPC'),
+    ...store('NATS'),
+    ...store('REDIS'),
+    SVC_POSTGRES__URL: `${PG}?sslrootcert=${caFile}&sslcert=${certFile}&sslkey=${keyFile}`,
+  }
+  const accepted = await (await cliFixture({ env })).windlass('config', 'check')
+  expect(accepted).toMatchObject({ status: 0, err: 'a service accepts these settings\n' })
+  const other = await issue('other')
+  const wrong = await cliFixture({ env: { ...env, SVC_NATS__TLS_KEY: other.keyFile } })
+  const refused = await wrong.windlass('config', 'check')
+  expect(refused.status).toBe(1)
+  expect(refused.err).toContain('[svc.nats]: ')
+})
+
+/** An interpreter that prints a line to stderr and exits with this status. */
+function fakePython(status: number, line = ''): string {
+  const path = join(temporaryFolder('config'), 'python')
+  writeFileSync(path, `#!/bin/sh\necho "${line}" >&2\nexit ${status}\n`)
+  chmodSync(path, 0o755)
+  return path
+}
+
+const WORKER = { SVC_WORKER__CHILDREN: 'many' }
+const MISTAKE = "SVC_WORKER__CHILDREN: 'many' is not an integer of 0 or more"
+
+test.each([
+  { does: 'accepts them', exit: 0, line: '', status: 0, text: 'a worker accepts its settings\n' },
+  {
+    does: 'refuses them',
+    exit: 2,
+    line: `windlass worker: ${MISTAKE}`,
+    status: 1,
+    text: `worker: ${MISTAKE}\n`,
+  },
+  {
+    does: 'is not installed',
+    exit: 1,
+    line: 'No module named windlass',
+    status: 0,
+    text: 'settings are not checked: No module named',
+  },
+  {
+    does: 'is an earlier one',
+    exit: 2,
+    line: "windlass worker: invalid choice: 'check'",
+    status: 0,
+    text: 'are not checked: ',
+  },
+])(
+  'config check with settings of a worker that $does: says so',
+  async ({ exit, line, status, text }) => {
+    const env = { ...WORKER, WINDLASS_PYTHON: fakePython(exit, line) }
+    const { windlass } = await cliFixture({ env })
+    const result = await windlass('config', 'check')
+    expect(result.status).toBe(status)
+    expect(result.err).toContain(text)
+  },
+)
+
+test('config check without settings of workers: does not start Python', async () => {
+  const { windlass } = await cliFixture({ env: { WINDLASS_PYTHON: fakePython(2, 'started') } })
+  expect((await windlass('config', 'check')).err).toBe('a service accepts these settings\n')
+})
+
+test('config check with [svc.worker] in the file: a worker checks it', async () => {
+  const SVC_CONFIG = configFile('[svc.worker]\nchildren = 2\n')
+  const env = { SVC_CONFIG, WINDLASS_PYTHON: fakePython(0) }
+  const { windlass } = await cliFixture({ env })
+  expect((await windlass('config', 'check')).err).toContain('a worker accepts its settings')
 })

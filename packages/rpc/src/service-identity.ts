@@ -6,10 +6,11 @@ import type { Settings } from '@windlass/runtime/config/settings'
 import type { Colocation } from '@windlass/runtime/process/colocation'
 import type { Runtime } from '@windlass/runtime/process/main'
 import { expiresIn, Signer } from '@windlass/runtime/signed'
-import { readServerTls, type ServerTls } from '@windlass/runtime/tls/server-tls'
+import type { ServerTls } from '@windlass/runtime/tls/server-tls'
 import { LRUCache } from 'lru-cache'
 import { deriveKeys, type PairKeys, parseKeys } from './pair-keys.ts'
 import { PeerVersions } from './peer-versions.ts'
+import { readRpcTls } from './rpc-tls.ts'
 
 export interface Tls {
   ca: Buffer
@@ -201,18 +202,9 @@ class TokenCache {
 
 type TlsRuntime = Pick<Runtime, 'log' | 'readiness' | 'teardown'>
 
-/**
- * Requires all three files or none: a partial set would leave one direction unencrypted. Changed files are
- * used for new connections; the process is not ready while its certificate has expired.
- */
+/** Changed files are used for new connections; the process is not ready while its certificate has expired. */
 async function openTls(rpc: Settings['rpc'], { log, readiness, teardown }: TlsRuntime) {
-  const { tls_ca, tls_cert, tls_key, tls_server_name } = rpc
-  const given = { tls_ca, tls_cert, tls_key }
-  const missing = Object.entries(given).filter(([, path]) => path === undefined)
-  if (missing.length === 3) return undefined
-  if (missing.length > 0)
-    throw new ConfigError(`[svc.rpc] needs ${missing.map(([name]) => name).join(' and ')} too`)
-  const files = await readServerTls('[svc.rpc]', { tls_cert, tls_key, client_ca: tls_ca })
+  const files = await readRpcTls(rpc)
   if (!files) return undefined
   const { ca = Buffer.alloc(0), cert, key } = files.options
   const listeners = new Set<() => void>()
@@ -220,7 +212,7 @@ async function openTls(rpc: Settings['rpc'], { log, readiness, teardown }: TlsRu
     ca,
     cert,
     key,
-    serverName: tls_server_name,
+    serverName: rpc.tls_server_name,
     onChange(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)

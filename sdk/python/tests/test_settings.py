@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from windlass.worker._bootstrap import UsageError, read_token
-from windlass.worker._cli import read_settings
+from windlass.worker._cli import main, read_settings
 from windlass.worker._cli_options import create_parser
 from windlass.worker._settings import Settings
 
@@ -204,3 +204,45 @@ def test_wrong_setting_in_file_or_environment_is_named(
     file.write_text(text)
     with pytest.raises(UsageError, match=place):
         settings(SVC_CONFIG=str(file), **variables)
+
+
+def checked(monkeypatch: pytest.MonkeyPatch, folder: Path, text: str = "", **variables: str) -> int:
+    """Runs `check` with this file and these variables alone."""
+    for name in list(os.environ):
+        if name.startswith("SVC_"):
+            monkeypatch.delenv(name)
+    (folder / "svc.toml").write_text(text)
+    for name, value in {"SVC_CONFIG": str(folder / "svc.toml"), **variables}.items():
+        monkeypatch.setenv(name, value)
+    return main(["check"])
+
+
+def test_check_accepts_settings_without_a_token_and_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert checked(monkeypatch, tmp_path, OTHERS, SVC_WORKER__MAX_CONCURRENT="3") == 0
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "message"),
+    [
+        ("[svc.worker]\nchilds = 1", {}, "[svc.worker].childs is not an option of the worker"),
+        ("", {"SVC_WORKER__CHILDREN": "two"}, "SVC_WORKER__CHILDREN: 'two' is not an integer"),
+        ("", {"SVC_WORKER__SERVER_URL": "http://gateway:8000"}, "--insecure"),
+        ("", {"SVC_WORKER__CA_FILE": "/none"}, "[svc.worker].ca_file: cannot read /none: No such"),
+        ("[svc.worker]\nbootstrap_token_file = '/none'", {}, "bootstrap_token_file: cannot read"),
+    ],
+)
+def test_check_names_the_wrong_setting_in_one_line(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    variables: dict[str, str],
+    message: str,
+) -> None:
+    assert checked(monkeypatch, tmp_path, text, **variables) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("windlass worker: ")
+    assert message in line

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Command } from '../command.ts'
 import { execProgram } from '../exec-program.ts'
-import { findDataDir, findHomeDir } from '../project.ts'
+import { findHomeDir } from '../project.ts'
+import { findPython, withoutSettings } from '../worker-program.ts'
 
 export const workerStart: Command = {
   words: 'worker start',
@@ -19,14 +20,6 @@ export const workerStart: Command = {
   },
 }
 
-/** WINDLASS_PYTHON, else the interpreter that `npm start` set up with the SDK, else `python3`. */
-async function findPython(env: NodeJS.ProcessEnv): Promise<string> {
-  if (env.WINDLASS_PYTHON) return env.WINDLASS_PYTHON
-  const data = await findDataDir()
-  const own = data && join(data, 'venv/bin/python')
-  return own && existsSync(own) ? own : 'python3'
-}
-
 /**
  * The token of the environment, else that of a server on this machine. It is passed to the worker
  * over a pipe, because workflows can read the environment and the command line of the worker.
@@ -41,7 +34,3 @@ async function findBootstrapToken(
   const file = join(await findHomeDir(env), 'bootstrap-token')
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined
 }
-
-/** A worker gets only its own options and no setting of the server, because any of these may be a secret. */
-const withoutSettings = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(env).filter(([name]) => !/^SVC_(?!WORKER__)/i.test(name)))

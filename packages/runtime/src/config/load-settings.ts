@@ -24,7 +24,7 @@ export const loadSettings = (env: NodeJS.ProcessEnv = process.env): Settings =>
 
 /** The same, with the values that were read and where they came from. */
 export function readSettings(env: NodeJS.ProcessEnv): { settings: Settings; read: ReadSettings } {
-  const file = env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
+  const file = fileOf(env)
   const tree = file ? readTable(file) : {}
   const read: ReadSettings = { tree, file, variables: assignVariables(tree, env) }
   // Parsed once: compiling the parsers would take longer.
@@ -43,6 +43,17 @@ export function loadSettingsOrExit(): Settings {
     process.stderr.write(`${error.message}\n`)
     process.exit(1)
   }
+}
+
+const fileOf = (env: NodeJS.ProcessEnv) =>
+  env.SVC_CONFIG ?? (existsSync('svc.toml') ? 'svc.toml' : undefined)
+
+/** True if file or environment set an option of workers. */
+export function hasWorkerSettings(env: NodeJS.ProcessEnv): boolean {
+  const file = fileOf(env)
+  const svc = file ? (parseFile(file).svc as Tree | undefined) : undefined
+  const names = Object.keys(env).map((name) => name.toUpperCase())
+  return svc?.worker !== undefined || names.some((name) => name.startsWith(WORKER_PREFIX))
 }
 
 /** Adds the variables to the tree; returns the variable of each setting, by its dotted path. */

@@ -1,6 +1,5 @@
 import type { SecureContextOptions } from 'node:tls'
 import { ConfigError } from '../config/config-error.ts'
-import { hostUrls } from '../postgres/writable-host.ts'
 import type { Runtime } from '../process/main.ts'
 import { readServerTls, type ServerTls } from './server-tls.ts'
 
@@ -17,6 +16,8 @@ interface Files {
   tls_key?: string | undefined
 }
 type Store = 'postgres' | 'nats' | 'redis'
+const FILE_PARAMETERS = ['sslrootcert', 'sslcert', 'sslkey'] as const
+type DatabaseFiles = Partial<Record<(typeof FILE_PARAMETERS)[number], string>>
 
 /**
  * Watches a client certificate, if there is one: the process reports the problem `certificate` and is not ready
@@ -38,13 +39,20 @@ export async function watchClientCertificate(
 
 /** Watches the client certificate that the URL of a database names. */
 export async function watchDatabaseCertificate(url: string, parts: Parts): Promise<void> {
-  const [first = url] = hostUrls(url).urls
-  const parameters = new URLSearchParams(first.split('?')[1])
-  const files = {
-    tls_cert: parameters.get('sslcert') ?? undefined,
-    tls_key: parameters.get('sslkey') ?? undefined,
-  }
-  if ((files.tls_cert === undefined) !== (files.tls_key === undefined))
+  await watchClientCertificate('postgres', databaseCertificate(url), parts)
+}
+
+/** The client certificate that the URL of a database names. Throws for a certificate without a key. */
+export function databaseCertificate(url: string): Files {
+  const { sslcert: tls_cert, sslkey: tls_key } = databaseFiles(url)
+  if ((tls_cert === undefined) !== (tls_key === undefined))
     throw new ConfigError('[svc.postgres].url needs both sslcert and sslkey')
-  await watchClientCertificate('postgres', files, parts)
+  return { tls_cert, tls_key }
+}
+
+/** The files that the URL of a database names, by its parameters. */
+export function databaseFiles(url: string): DatabaseFiles {
+  const parameters = new URLSearchParams(url.split('?')[1])
+  const named = FILE_PARAMETERS.filter((name) => parameters.get(name))
+  return Object.fromEntries(named.map((name) => [name, parameters.get(name) ?? '']))
 }

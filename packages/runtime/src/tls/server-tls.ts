@@ -48,7 +48,7 @@ export async function readServerTls(
     throw new Error(`${table} needs both tls_cert and tls_key${client_ca ? ' for client_ca' : ''}`)
   const read = () => readCertificates(tls_cert, tls_key, client_ca)
   let current = await read().catch((error: Error) => {
-    throw new Error(`${table}: ${error.message}`)
+    throw new Error(`${table}: ${error.message}`, { cause: error })
   })
   const options = {
     ...current,

@@ -32,7 +32,7 @@ from windlass.worker._registration import Session
 from windlass.worker._runner import RunnerFailed
 from windlass.worker._settings import Settings
 from windlass.worker._system_info import MIB
-from windlass.worker._tls import create_ssl_context
+from windlass.worker._tls import create_ssl_context, require_readable
 from windlass.worker._tracing import require_packages
 from windlass.worker._worker import Worker
 
@@ -44,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = create_parser().parse_args(argv)
     try:
         settings = read_settings(arguments, os.environ)
+        if arguments.command == "check":
+            return check_settings(settings)
         configure(settings.log_level, settings.log_format)
         create_ssl_context(settings)
         require_packages(settings)
@@ -77,6 +79,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         return runner.run(_run_worker(*registered))
 
 
+def check_settings(settings: Settings) -> int:
+    """Checks what needs neither a server nor the user's modules. Raises UsageError or OSError."""
+    require_readable(settings, "bootstrap_token_file")
+    create_ssl_context(settings)
+    require_packages(settings)
+    return 0
+
+
 def find_fast_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
     """Returns the event loop of uvloop where it is installed; None for the one of asyncio.
 
@@ -94,7 +104,7 @@ def read_settings(arguments: argparse.Namespace, environment: Mapping[str, str])
     """Returns the settings from arguments and environment. Raises UsageError."""
     resolve_options(arguments, environment)
     has_source = arguments.bootstrap_token or arguments.bootstrap_token_file
-    if not has_source and arguments.bootstrap_token_fd is None:
+    if not has_source and arguments.bootstrap_token_fd is None and arguments.command != "check":
         read_token(arguments, environment)
     server_url = arguments.server_url.rstrip("/")
     try:

@@ -279,10 +279,13 @@ class OneLineParser(argparse.ArgumentParser):
 def create_parser() -> argparse.ArgumentParser:
     """Creates the parser of the command line. Options that are not given are None."""
     parser = OneLineParser(prog="windlass worker")
-    start = parser.add_subparsers(
-        required=True, metavar="command", parser_class=OneLineParser
-    ).add_parser("start", help="run workflows until SIGTERM or SIGINT")
+    commands = parser.add_subparsers(
+        required=True, metavar="command", dest="command", parser_class=OneLineParser
+    )
+    start = commands.add_parser("start", help="run workflows until SIGTERM or SIGINT")
+    check = commands.add_parser("check", help="check the settings, without a server, and end")
     for option in OPTIONS:
+        check.set_defaults(**{option.name: None})
         if option.parse is switch:
             start.add_argument(option.flag, action="store_const", const=True, help=option.help)
         else:
