@@ -143,3 +143,51 @@ rendering.each(VALUE_SETS)('the value set %s: each service accepts its settings'
     }
   }
 })
+
+/** The query with which a deployment of workers of the set `multi-zone` scales. */
+function queryOf(worker: string, settings: string[]): string {
+  const more = settings.flatMap((setting) => ['--set', setting])
+  const scaled = manifestsOf(render('multi-zone', more)).find(
+    ({ kind, metadata }) =>
+      kind === 'ScaledObject' && metadata.name === `windlass-worker-${worker}`,
+  )
+  const [trigger] = (scaled?.spec.triggers ?? []) as { metadata: { query: string } }[]
+  return trigger?.metadata.query ?? ''
+}
+
+/** Those of the affinities that a query counts; a comma separates the labels of each. */
+function countedBy(query: string, affinities: string[]): string[] {
+  const text = /^sum\(max by \(requirement\) \(windlass_queue_executions\{affinity=~(".*")\}\)\)$/
+  const pattern = new RegExp(`^(?:${JSON.parse(text.exec(query)?.[1] ?? '""')})$`)
+  return affinities.filter((each) => pattern.test(each))
+}
+
+const SCALED_GPU = [
+  'workers[1].autoscaling.enabled=true',
+  'workers[1].autoscaling.prometheusAddress=http://prometheus:9090',
+]
+const ALL_LABELLED = [...SCALED_GPU, 'workers[0].labels.zone=a.b', 'workers[1].labels.zone=a.b']
+
+rendering.each([
+  ['default', 'no labels', [], ['', '_other']],
+  ['gpu', 'a label', SCALED_GPU, ['gpu=a100']],
+  ['default', 'no deployment without', ALL_LABELLED, ['', '_other', 'zone=a.b']],
+  [
+    'gpu',
+    'two labels',
+    ALL_LABELLED,
+    ['', '_other', 'gpu=a100', 'zone=a.b', 'gpu=a100,zone=a.b', 'zone=a.b,gpu=a100'],
+  ],
+])(
+  'scaling of the workers %s, %s: counts the executions that they are for',
+  (name, _, more, counted) => {
+    const affinities = ['', '_other', 'gpu=a100', 'gpu=h100', 'zone=a.b', 'zone=axb']
+    const pairs = ['gpu=a100,zone=a.b', 'zone=a.b,gpu=a100', 'gpu=a100,os=linux']
+    expect(countedBy(queryOf(name, more), [...affinities, ...pairs])).toEqual(counted)
+  },
+)
+
+rendering('scaling by a query of the values: is rendered as it is', () => {
+  const query = 'sum(windlass_workers)'
+  expect(queryOf('default', [`workers[0].autoscaling.query=${query}`])).toBe(query)
+})

@@ -130,6 +130,7 @@ async def unmatchable(ctx: ExecutionContext):
   )
   const requirement = queued?.labels.requirement ?? ''
   expect(requirement).toMatch(/^[0-9a-f]{32}$/)
+  expect(queued?.labels.affinity).toBe('zone=nowhere')
   expect(await executions.sum('windlass_queue_oldest_seconds', { requirement })).toBeGreaterThan(0)
   await expect
     .poll(

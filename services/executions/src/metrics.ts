@@ -3,8 +3,8 @@ import { counter, gauge, histogram } from '@windlass/runtime/metrics/instruments
 const WAIT_S = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 60, 300, 3_600, 86_400]
 
 export const queueDepth = gauge('windlass_queue_executions', {
-  help: 'Executions in the ready queue by requirement (its id); _other: all beyond the longest 50. Each replica reports the whole queue.',
-  labels: ['requirement'],
+  help: 'Executions in the ready queue by requirement (its id); _other: all beyond the longest 50. `affinity`: the labels that it asks of a worker, as key=value,key=value. Each replica reports the whole queue.',
+  labels: ['requirement', 'affinity'],
 })
 export const queueAge = gauge('windlass_queue_oldest_seconds', {
   help: 'Age of the execution that has been in the ready queue for longest, by requirement. Each replica reports the whole queue.',

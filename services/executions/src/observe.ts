@@ -15,8 +15,8 @@ export function observeQueue(db: Db, waiters: WaitingDispatchers): () => void {
   const readLag = cachedRead(async () => (await store.readRelayLag(db))?.lag_s ?? 0)
   const stops = [
     queueDepth.observe(async (report) => {
-      for (const { requirement_id, executions } of (await readQueue()) ?? [])
-        report(executions, { requirement: requirement_id })
+      for (const { requirement_id, affinity, executions } of (await readQueue()) ?? [])
+        report(executions, { requirement: requirement_id, affinity })
     }),
     queueAge.observe(async (report) => {
       for (const { requirement_id, oldest_s } of (await readQueue()) ?? [])
@@ -43,6 +43,7 @@ function foldTail(rows: store.QueuedByRequirement[]): store.QueuedByRequirement[
   if (tail.length === 0) return rows
   const rest = {
     requirement_id: OVERFLOW,
+    affinity: OVERFLOW,
     executions: tail.reduce((sum, { executions }) => sum + executions, 0),
     oldest_s: Math.max(...tail.map(({ oldest_s }) => oldest_s)),
   }

@@ -204,3 +204,22 @@ priorityClassName: {{ . }}
 runtimeClassName: {{ . }}
 {{- end }}
 {{- end }}
+
+{{/*
+Queued executions whose affinity the labels of a deployment of workers meet: { root, worker }. Those without
+affinity, and those beyond the requirements with the longest queues (_other), count for the deployments without
+labels, and for all of them if there is none.
+*/}}
+{{- define "windlass.queueQuery" -}}
+{{- $hasUnlabelled := false -}}
+{{- range .root.Values.workers }}
+{{- $each := mergeOverwrite (deepCopy $.root.Values.workerDefaults) . }}
+{{- if not $each.labels }}{{ $hasUnlabelled = true }}{{ end }}
+{{- end }}
+{{- $patterns := list -}}
+{{- if or (not .worker.labels) (not $hasUnlabelled) }}{{ $patterns = list "" "_other" }}{{ end -}}
+{{- $labels := list -}}
+{{- range $key, $value := .worker.labels }}{{ $labels = append $labels (regexQuoteMeta (printf "%s=%s" $key $value)) }}{{ end -}}
+{{- with join "|" $labels }}{{ $patterns = append $patterns (printf "(%s)(,(%s))*" . .) }}{{ end -}}
+sum(max by (requirement) (windlass_queue_executions{affinity=~{{ join "|" $patterns | toJson }}}))
+{{- end }}

@@ -2,8 +2,13 @@ import type { Queries } from '@windlass/runtime/postgres/db'
 import { sql } from '@windlass/runtime/postgres/sql'
 import { terminalEvents } from './columns.ts'
 
+/** Maximum length of the label that names the labels which a requirement asks. */
+const MAX_AFFINITY_CHARS = 512
+
 export interface QueuedByRequirement {
   requirement_id: string
+  /** Labels that the requirement asks of a worker: `key=value,key=value`; empty: none. */
+  affinity: string
   executions: number
   oldest_s: number
 }
@@ -14,10 +19,14 @@ export interface QueuedByRequirement {
  */
 export const readQueueByRequirement = (db: Queries) =>
   db.rows<QueuedByRequirement>(sql`
-    select requirement_id, count(*)::int as executions,
-           extract(epoch from clock_timestamp() - min(queued_at))::float8 as oldest_s
-      from executions where queued_at is not null
-     group by requirement_id order by executions desc, requirement_id`)
+    select requirement_id, executions, oldest_s,
+           left(coalesce((select string_agg(key || '=' || value, ',' order by key)
+                            from json_each_text(body->'affinity')), ''), ${MAX_AFFINITY_CHARS}) as affinity
+      from (select requirement_id, count(*)::int as executions,
+                   extract(epoch from clock_timestamp() - min(queued_at))::float8 as oldest_s
+              from executions where queued_at is not null group by requirement_id) as queue
+      join requirements using (requirement_id)
+     order by executions desc, requirement_id`)
 
 /**
  * Age in seconds of the oldest terminal event after the relay's cursor; absent: the cursor has passed all
