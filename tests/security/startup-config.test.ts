@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test, vi } from 'vitest'
+import { readComposeServices } from '../../scripts/system/compose-environment.ts'
 
 const SETTINGS = new URL('../../scripts/system/settings.ts', import.meta.url).href
 const TOKEN_SECRET = '[svc.security].execution_token_secret'
@@ -123,6 +124,39 @@ test.each(SERVICES)(
     expect(refusal).not.toContain(' at ')
   },
 )
+
+const composed = readComposeServices()
+
+test.each(composed)(
+  '$name of compose.yml with a wrong value: does not start, and one line names the variable',
+  async ({ program, env }) => {
+    const refusal = await refusalOf(program, { ...env, SVC_ADMIN__DRAIN_DELAY: 'soon' })
+    expect(messagesOf(refusal)).toEqual([
+      expect.stringMatching(/^failed to start: .*: SVC_ADMIN__DRAIN_DELAY is "soon"; expected /),
+    ])
+  },
+)
+
+test.each([
+  ['SVC_NATS__URL', 'http://nats:4222', '[svc.nats].url must begin with nats:// or tls://'],
+  ['SVC_REDIS__URL', 'http://redis:6379', '[svc.redis].url must begin with redis:// or rediss://'],
+  ['SVC_RPC__KEYS', 'gateway:identity', '[svc.rpc].keys'],
+])(
+  'the gateway of compose.yml with %s=%s: does not start, and one line names the setting',
+  async (variable, value, named) => {
+    const { env } = composed.find(({ program }) => program === 'gateway') ?? { env: {} }
+    const [message, ...more] = messagesOf(await refusalOf('gateway', { ...env, [variable]: value }))
+    expect(message).toContain(named)
+    expect(more).toEqual([])
+  },
+)
+
+/** Messages of the fatal lines of a log. */
+const messagesOf = (output: string): string[] =>
+  output
+    .split('\n')
+    .filter((line) => line.includes('"level":"fatal"'))
+    .map((line) => JSON.parse(line).msg)
 
 /** Starts a service that must not start. Returns its output. */
 async function refusalOf(service: string, env: Record<string, string>): Promise<string> {
