@@ -1,6 +1,12 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import { openDb } from '@windlass/runtime/postgres/db'
+import { migrate } from '@windlass/runtime/postgres/migrate'
 import { Sql, sql } from '@windlass/runtime/postgres/sql'
-import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { emptyDatabase, freshDatabase, query, testUrl } from '@windlass/testkit/database'
+import { temporaryFolder } from '@windlass/testkit/folder'
+import { loadScript } from '@windlass/testkit/private-postgres'
 import { startService } from '@windlass/testkit/service'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { prepareRestored } from '../src/engine/after-restore.ts'
@@ -29,7 +35,7 @@ async function serve(url: string) {
 }
 
 /** Copies a database without connections, as it is now. Returns the URL of the copy. */
-async function backUp(url: string): Promise<string> {
+async function copyDatabase(url: string): Promise<string> {
   const copy = new URL(await freshDatabase('executions', MIGRATIONS))
   const [from, to] = [new URL(url).pathname.slice(1), copy.pathname.slice(1)]
   const server = openDb(testUrl('TEST_POSTGRES_URL'), 'public', { maxConnections: 1 })
@@ -39,70 +45,122 @@ async function backUp(url: string): Promise<string> {
   return copy.href
 }
 
+const page = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8')
+const [DUMP = ''] = /^pg_dump .+$/m.exec(page) ?? []
+const [, RESTORE = ''] = /`(pg_restore [^`]+)`/.exec(page) ?? []
+
+/** Runs a command of docs/backup.md, with the programs of the newest PostgreSQL that is installed. */
+async function runDocumented(command: string, database: string, cwd: string): Promise<void> {
+  expect(command).toContain('"$SVC_POSTGRES__ADMIN_URL"')
+  const env = { PATH: await programPath(), SVC_POSTGRES__ADMIN_URL: database }
+  await promisify(execFile)('sh', ['-eu', '-c', command], { cwd, env })
+}
+
+async function programPath(): Promise<string> {
+  const { postgresFolders } = await loadScript('setup/programs.ts')
+  return [...postgresFolders(), process.env.PATH].join(':')
+}
+
+/** Dumps a database and restores it into an empty one, as docs/backup.md says. Returns the URL of the second. */
+async function dumpAndRestore(url: string): Promise<string> {
+  const folder = temporaryFolder('dump')
+  const restored = await emptyDatabase()
+  await runDocumented(DUMP, url, folder)
+  await runDocumented(RESTORE, restored, folder)
+  await migrate(restored, 'executions', MIGRATIONS)
+  return restored
+}
+
+/** The reason why the installed pg_dump cannot read the server, which is newer in a container; undefined if it can. */
+async function dumpObstacle(): Promise<string | undefined> {
+  const [{ major } = { major: 0 }] = await query<{ major: number }>(
+    testUrl('TEST_POSTGRES_URL'),
+    `select current_setting('server_version_num')::int / 10000 as major`,
+  )
+  const env = { PATH: await programPath() }
+  const version = await promisify(execFile)('pg_dump', ['--version'], { env }).catch(
+    () => undefined,
+  )
+  const [, installed] = / (\d+)/.exec(version?.stdout ?? '') ?? []
+  if (Number(installed ?? 0) >= major) return undefined
+  return `pg_dump ${installed ?? 'is missing'}; the server is ${major}`
+}
+
+const BACKUPS = [
+  { how: 'a copy', backUp: copyDatabase, obstacle: async () => undefined },
+  { how: 'the dump of docs/backup.md', backUp: dumpAndRestore, obstacle: dumpObstacle },
+]
+
 const open = (url: string) => {
   const db = openDb(url, 'executions', { maxConnections: 1 })
   onTestFinished(() => db.close())
   return db
 }
 
-test('restore while workers hold claims: claims are stale, work is queued again, nothing is lost', {
-  timeout: 120_000,
-}, async () => {
-  const url = await freshDatabase('executions', MIGRATIONS)
-  const before = await serve(url)
-  const { w, ids } = await claimed(before.client, 3)
-  const [working = '', waiting = '', cancelling = ''] = ids
-  const step = event('TASK_COMPLETED', { value_json: '"kept"' })
-  await w.report(working, 'RUNNING', { generation: 1, events: [step] })
-  await park(before.client, w, waiting, { generation: 1, wake_on: [working] })
-  await cancel(before.client, cancelling)
-  await before.stop()
-  const copy = await backUp(url)
+test.for(BACKUPS)(
+  'restore from $how while workers hold claims: claims are stale, work is queued again',
+  {
+    timeout: 120_000,
+  },
+  async ({ backUp, obstacle }, { skip }) => {
+    const reason = await obstacle()
+    if (reason) skip(reason)
+    const url = await freshDatabase('executions', MIGRATIONS)
+    const before = await serve(url)
+    const { w, ids } = await claimed(before.client, 3)
+    const [working = '', waiting = '', cancelling = ''] = ids
+    const step = event('TASK_COMPLETED', { value_json: '"kept"' })
+    await w.report(working, 'RUNNING', { generation: 1, events: [step] })
+    await park(before.client, w, waiting, { generation: 1, wake_on: [working] })
+    await cancel(before.client, cancelling)
+    await before.stop()
+    const copy = await backUp(url)
 
-  // The lost time: the worker continues, and another execution is started.
-  const lost = await serve(url)
-  const later = worker(lost.client, w.worker_name)
-  await later.report(working, 'RUNNING', { generation: 1, events: [event('TASK_COMPLETED')] })
-  const queuedLater = await run(lost.client)
-  await lost.stop()
+    // The lost time: the worker continues, and another execution is started.
+    const lost = await serve(url)
+    const later = worker(lost.client, w.worker_name)
+    await later.report(working, 'RUNNING', { generation: 1, events: [event('TASK_COMPLETED')] })
+    const queuedLater = await run(lost.client)
+    await lost.stop()
 
-  const db = open(copy)
-  // As in a dump of a server that has run for longer.
-  for (const table of ['events', 'relay_cursor'])
-    await db.run(
-      new Sql([`update ${table} set xid = ((xid::text)::bigint + 1000000000)::text::xid8`], []),
+    const db = open(copy)
+    // As in a dump of a server that has run for longer.
+    for (const table of ['events', 'relay_cursor'])
+      await db.run(
+        new Sql([`update ${table} set xid = ((xid::text)::bigint + 1000000000)::text::xid8`], []),
+      )
+    const prepared = await prepareRestored(db, limits)
+    expect(prepared).toMatchObject({ unfinished: 3, isRenumbered: true })
+    expect([...prepared.requeued].sort()).toEqual([working, cancelling].sort())
+
+    const { client } = await serve(copy)
+    const stale = worker(client, w.worker_name)
+    for (const generation of [1, 2, undefined])
+      await expect(
+        stale.report(working, 'COMPLETED', { events: [], ...(generation && { generation }) }),
+      ).rejects.toMatchObject({ kind: 'conflict' })
+    await expect(get(client, queuedLater.execution_id)).rejects.toThrow('no execution')
+    expect((await get(client, cancelling)).state).toBe('CANCELLED')
+
+    const next = worker(client)
+    const leased = (await next.lease()).leases
+    expect(leased.map(({ execution }) => execution?.execution_id)).toEqual([working])
+    const { claim_generation, log } = await next.claim(working)
+    expect(claim_generation).toBeGreaterThan(1_000_000)
+    expect(log.filter(({ type }) => type === 'TASK_COMPLETED').map((e) => e.value_json)).toEqual([
+      '"kept"',
+    ])
+    await next.report(working, 'COMPLETED', { events: [event('WORKFLOW_COMPLETED')] })
+    // It is woken by the end of the other, although transaction ids began again.
+    await vi.waitFor(
+      async () => expect((await next.lease()).leases[0]?.execution?.execution_id).toBe(waiting),
+      WAIT,
     )
-  const prepared = await prepareRestored(db, limits)
-  expect(prepared).toMatchObject({ unfinished: 3, isRenumbered: true })
-  expect([...prepared.requeued].sort()).toEqual([working, cancelling].sort())
-
-  const { client } = await serve(copy)
-  const stale = worker(client, w.worker_name)
-  for (const generation of [1, 2, undefined])
-    await expect(
-      stale.report(working, 'COMPLETED', { events: [], ...(generation && { generation }) }),
-    ).rejects.toMatchObject({ kind: 'conflict' })
-  await expect(get(client, queuedLater.execution_id)).rejects.toThrow('no execution')
-  expect((await get(client, cancelling)).state).toBe('CANCELLED')
-
-  const next = worker(client)
-  const leased = (await next.lease()).leases
-  expect(leased.map(({ execution }) => execution?.execution_id)).toEqual([working])
-  const { claim_generation, log } = await next.claim(working)
-  expect(claim_generation).toBeGreaterThan(1_000_000)
-  expect(log.filter(({ type }) => type === 'TASK_COMPLETED').map((e) => e.value_json)).toEqual([
-    '"kept"',
-  ])
-  await next.report(working, 'COMPLETED', { events: [event('WORKFLOW_COMPLETED')] })
-  // It is woken by the end of the other, although transaction ids began again.
-  await vi.waitFor(
-    async () => expect((await next.lease()).leases[0]?.execution?.execution_id).toBe(waiting),
-    WAIT,
-  )
-  expect(await db.rows(sql`select from relay_cursor where xid::text::bigint > 1000000000`)).toEqual(
-    [],
-  )
-})
+    expect(
+      await db.rows(sql`select from relay_cursor where xid::text::bigint > 1000000000`),
+    ).toEqual([])
+  },
+)
 
 test('the service runs: refused, and nothing is changed', async () => {
   const url = await freshDatabase('executions', MIGRATIONS)
