@@ -1,12 +1,8 @@
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
 import { openDb } from '@windlass/runtime/postgres/db'
 import { migrate } from '@windlass/runtime/postgres/migrate'
 import { Sql, sql } from '@windlass/runtime/postgres/sql'
-import { emptyDatabase, freshDatabase, query, testUrl } from '@windlass/testkit/database'
-import { temporaryFolder } from '@windlass/testkit/folder'
-import { loadScript } from '@windlass/testkit/private-postgres'
+import { freshDatabase, testUrl } from '@windlass/testkit/database'
+import { dumpAndRestore, dumpObstacle } from '@windlass/testkit/dumped-database'
 import { startService } from '@windlass/testkit/service'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { prepareRestored } from '../src/engine/after-restore.ts'
@@ -45,50 +41,16 @@ async function copyDatabase(url: string): Promise<string> {
   return copy.href
 }
 
-const page = readFileSync(new URL('../../../docs/backup.md', import.meta.url), 'utf8')
-const [DUMP = ''] = /^pg_dump .+$/m.exec(page) ?? []
-const [, RESTORE = ''] = /`(pg_restore [^`]+)`/.exec(page) ?? []
-
-/** Runs a command of docs/backup.md, with the programs of the newest PostgreSQL that is installed. */
-async function runDocumented(command: string, database: string, cwd: string): Promise<void> {
-  expect(command).toContain('"$SVC_POSTGRES__ADMIN_URL"')
-  const env = { PATH: await programPath(), SVC_POSTGRES__ADMIN_URL: database }
-  await promisify(execFile)('sh', ['-eu', '-c', command], { cwd, env })
-}
-
-async function programPath(): Promise<string> {
-  const { postgresFolders } = await loadScript('setup/programs.ts')
-  return [...postgresFolders(), process.env.PATH].join(':')
-}
-
-/** Dumps a database and restores it into an empty one, as docs/backup.md says. Returns the URL of the second. */
-async function dumpAndRestore(url: string): Promise<string> {
-  const folder = temporaryFolder('dump')
-  const restored = await emptyDatabase()
-  await runDocumented(DUMP, url, folder)
-  await runDocumented(RESTORE, restored, folder)
+/** Restores a dump, and runs the migrations as docs/backup.md says. */
+async function restoreDump(url: string): Promise<string> {
+  const restored = await dumpAndRestore(url)
   await migrate(restored, 'executions', MIGRATIONS)
   return restored
 }
 
-/** The reason why the installed pg_dump cannot read the server, which is newer in a container; undefined if it can. */
-async function dumpObstacle(): Promise<string | undefined> {
-  const [{ major } = { major: 0 }] = await query<{ major: number }>(
-    testUrl('TEST_POSTGRES_URL'),
-    `select current_setting('server_version_num')::int / 10000 as major`,
-  )
-  const env = { PATH: await programPath() }
-  const version = await promisify(execFile)('pg_dump', ['--version'], { env }).catch(
-    () => undefined,
-  )
-  const [, installed] = / (\d+)/.exec(version?.stdout ?? '') ?? []
-  if (Number(installed ?? 0) >= major) return undefined
-  return `pg_dump ${installed ?? 'is missing'}; the server is ${major}`
-}
-
 const BACKUPS = [
   { how: 'a copy', backUp: copyDatabase, obstacle: async () => undefined },
-  { how: 'the dump of docs/backup.md', backUp: dumpAndRestore, obstacle: dumpObstacle },
+  { how: 'the dump of docs/backup.md', backUp: restoreDump, obstacle: dumpObstacle },
 ]
 
 const open = (url: string) => {
