@@ -53,7 +53,10 @@ test('E1 to E9, C1 to C3, C9, D6: random faults: all responses agree with the ev
   const { ops, frames } = history
   const run = { ops, frames, ended: await allEnded(a), lists: await lists(a) }
   console.info(`mixed, seed ${SEED}: ${JSON.stringify(tally(run, counts))}`)
-  expect(violationsOf(run)).toEqual([])
+  const violations = violationsOf(run)
+  for (const text of violations)
+    console.error(`mixed, seed ${SEED}: ${text} ${JSON.stringify(historyOf(run, text))}`)
+  expect(violations).toEqual([])
   expect(frames.some(({ isDelivered }) => isDelivered)).toBe(true)
   expect(acknowledged).toBeGreaterThan(SECONDS)
   expect(counts.size).toBeGreaterThanOrEqual(Math.min(faults.size, SECONDS / 5))
@@ -85,6 +88,16 @@ async function unsettled(a: ExecutionFixture, ops: readonly RecordedCall[]) {
       calls: ops.filter((op) => 'id' in op && op.id === id),
     })),
   )
+}
+
+/** Calls, frames and log of the execution that a violation names. */
+function historyOf({ ops, frames, ended }: Run, violation: string) {
+  const id = violation.split(' ')[1] ?? ''
+  return {
+    calls: ops.filter((op) => 'id' in op && op.id === id),
+    frames: frames.filter((frame) => frame.id === id),
+    events: ended.get(id)?.events,
+  }
 }
 
 const lists = (a: ExecutionFixture) =>

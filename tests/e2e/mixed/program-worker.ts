@@ -165,6 +165,8 @@ export class ProgramWorker {
     const isSeparate = !job.isClaimed && (isApproval || Math.random() < 0.5)
     if (isSeparate && !(await this.#report(job, 'RUNNING', [begun], 'null'))) return false
     if (isApproval) return this.#requestApproval(job, step)
+    // Long enough that workers are lost between a claim and the first progress.
+    if (isSeparate) await pause(50 + Math.random() * 150)
     const done = workerEvent('TASK_COMPLETED', step, { generation })
     return this.#report(job, 'RUNNING', isSeparate ? [done] : [begun, done], 'null')
   }
