@@ -61,6 +61,17 @@ test('a large frame some time after another: its lease is extended by both, less
   expect(granted).toEqual([12 * MIB, 14 * MIB - 76])
 })
 
+test('a frame whose bytes a buffer takes between two checks: its extension is not shortened', async () => {
+  vi.useFakeTimers()
+  onTestFinished(() => void vi.useRealTimers())
+  const { push, granted, stream } = setUp()
+  push(12 * MIB)
+  push(2 * MIB, MIB)
+  stream.bufferedBytes = 0
+  await vi.advanceTimersByTimeAsync(1_000)
+  expect(granted.at(-1)).toBe(14 * MIB - 256_000)
+})
+
 test('extensions that fail: are repeated, also after the frame was written', async () => {
   vi.useFakeTimers()
   onTestFinished(() => void vi.useRealTimers())

@@ -50,8 +50,9 @@ interface TrackedFrames {
  * frame on a slow link is not sent again and again. Leases of a frame that makes no progress are not
  * extended. The send buffers of this host and of the gateway take megabytes at once, so an empty buffer
  * here does not mean that a frame has arrived: a large frame counts as in transit for as long as the
- * slowest supported link needs. An extension that fails is repeated at the next check. Written bytes are also a sign of life of the worker: pings wait behind the
- * frame, so a worker on a slow link cannot answer one in the meantime.
+ * slowest supported link needs. An extension without an answer is repeated at the next check. Written bytes
+ * are also a sign of life of the worker: pings wait behind the frame, so a worker on a slow link cannot
+ * answer one in the meantime.
  */
 export class LeaseExtensions {
   readonly #executions: Submit
@@ -97,6 +98,7 @@ export class LeaseExtensions {
   }
 
   #keep(frames: TrackedFrames): void {
+    if (this.#isStopped) return
     this.#tracked.add(frames)
     this.#timer ??= setInterval(() => this.#check(), CHECK_MS)
   }
@@ -138,8 +140,10 @@ export class LeaseExtensions {
   #renew(frames: TrackedFrames, sentBytes: number): boolean {
     const isWritten = sentBytes >= frames.end
     if (!isWritten && performance.now() - frames.renewedMs < RENEW_MS) return false
-    // Written bytes may still be buffered between here and the worker.
-    void this.#extend(frames, frames.end - (isWritten ? frames.sentBytes : sentBytes))
+    // Written bytes may still be buffered between here and the worker, and an extension replaces the one before.
+    const pendingBytes = frames.end - (isWritten ? frames.sentBytes : sentBytes)
+    const inTransit = this.#addInTransit(frames.worker.stream, 0)
+    void this.#extend(frames, Math.max(pendingBytes, inTransit))
     frames.sentBytes = sentBytes
     frames.renewedMs = performance.now()
     return true
@@ -155,10 +159,11 @@ export class LeaseExtensions {
     })
     try {
       await this.#executions.submit({ commands })
+      frames.failures = 0
     } catch (error) {
       this.#log.warn({ err: error }, 'failed to extend leases of large frames')
       if (this.#isStopped || ++frames.failures > MAX_FAILURES) return
-      frames.failedBytes = frame_bytes
+      frames.failedBytes = Math.max(frames.failedBytes ?? 0, frame_bytes)
       this.#keep(frames)
     }
   }

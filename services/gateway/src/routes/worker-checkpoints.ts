@@ -67,7 +67,7 @@ const BatchedCheckpoint = z
     /** Equal to the header `X-Svc-Claim-Generation` of a single checkpoint. */
     claim_generation: z.int().min(0),
     checkpoint: Checkpoint,
-    /** W3C `traceparent` of the run, in place of the header; a malformed one is ignored. */
+    /** W3C `traceparent` of the run, in place of the header; a text that is none is ignored. */
     traceparent: z.string().optional(),
   })
   .meta({ id: 'BatchedCheckpoint' })
