@@ -87,31 +87,44 @@ async function claimsAndWork(a: ExecutionFixture, id: string): Promise<string[]>
   })
 }
 
+/** A worker that was late, its lease, and the gateways at which it is refused before and after the end. */
+interface Late {
+  worker: ScriptedWorker
+  lease: Lease
+  before: string
+  after: string
+}
+
+/** Another lease ends the execution, and nothing under the late one is accepted meanwhile or in the log. */
+async function expectOnlyLaterLease(a: ExecutionFixture, late: Late, worker: ScriptedWorker) {
+  const { execution_id: id, generation } = late.lease
+  await expectSuperseded(late.worker, late.lease, late.before)
+  const current = await waitForClaimableFrame(worker, 'execution_scheduled', id)
+  expect([current.data.claim, current.attempt]).toEqual([undefined, 1])
+  expect(current.generation).toBeGreaterThan(generation)
+  await expectSuperseded(late.worker, late.lease, late.before)
+  expectOk(await worker.complete(id, current.generation))
+  await expectSuperseded(late.worker, late.lease, late.after)
+  expect(await claimsAndWork(a, id)).toEqual([
+    `WORKFLOW_CLAIMED ${worker.name}`,
+    'WORKFLOW_COMPLETED',
+  ])
+}
+
 test('C2, C9, D6: frame delivered after its claim timeout: refused, and not counted as an attempt', {
   timeout: 3 * HANG_MS,
 }, async () => {
   const a = await executionFixture(system(), 0)
   const { link, url } = await throttledLinkTo(a.one)
   const worker = await a.startWorker({ url, ...CLAIMS_BY_DELIVERY })
-  const late = await repeatUntilDelivered(a, async () => {
+  const lease = await repeatUntilDelivered(a, async () => {
     link.stop()
     const id = await a.run()
     await expect.poll(() => countLeases(a, id), { timeout: HANG_MS }).toBeGreaterThan(1)
     link.resume()
     return worker.nextFrame('execution_scheduled', id)
   })
-  const { execution_id: id } = late
-  await expectSuperseded(worker, late, a.two)
-  const current = await waitForClaimableFrame(worker, 'execution_scheduled', id)
-  expect([current.data.claim, current.attempt]).toEqual([undefined, 1])
-  expect(current.generation).toBeGreaterThan(late.generation)
-  await expectSuperseded(worker, late, a.two)
-  expectOk(await worker.complete(id, current.generation))
-  await expectSuperseded(worker, late, a.two)
-  expect(await claimsAndWork(a, id)).toEqual([
-    `WORKFLOW_CLAIMED ${worker.name}`,
-    'WORKFLOW_COMPLETED',
-  ])
+  await expectOnlyLaterLease(a, { worker, lease, before: a.two, after: a.two }, worker)
 })
 
 test('C2, C9: first checkpoint after another worker got the execution: refused, and not in the log', {
@@ -119,24 +132,14 @@ test('C2, C9: first checkpoint after another worker got the execution: refused, 
 }, async () => {
   const a = await executionFixture(system(), 0)
   const slow = await a.startWorker(CLAIMS_BY_DELIVERY)
-  const late = await repeatUntilDelivered(a, async () =>
+  const lease = await repeatUntilDelivered(a, async () =>
     slow.nextFrame('execution_scheduled', await a.run()),
   )
   // Without a stream it gets no other lease.
   slow.close()
-  const { execution_id: id } = late
   const other = await a.startWorker({ url: a.two, ...CLAIMS_BY_DELIVERY })
   await expect
-    .poll(() => other.hasFrame('execution_scheduled', id), { timeout: HANG_MS })
+    .poll(() => other.hasFrame('execution_scheduled', lease.execution_id), { timeout: HANG_MS })
     .toBe(true)
-  await expectSuperseded(slow, late, a.one)
-  const current = await waitForClaimableFrame(other, 'execution_scheduled', id)
-  expect([current.data.claim, current.attempt]).toEqual([undefined, 1])
-  await expectSuperseded(slow, late, a.one)
-  expectOk(await other.complete(id, current.generation))
-  await expectSuperseded(slow, late, a.two)
-  expect(await claimsAndWork(a, id)).toEqual([
-    `WORKFLOW_CLAIMED ${other.name}`,
-    'WORKFLOW_COMPLETED',
-  ])
+  await expectOnlyLaterLease(a, { worker: slow, lease, before: a.one, after: a.two }, other)
 })
