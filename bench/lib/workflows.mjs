@@ -22,19 +22,19 @@ export async function runSync(client, workflow, body) {
 }
 
 const STEPS = new URL('../steps/steps.py', import.meta.url)
-const KINDS = {
+
+/** Uploads the workflows of many steps. */
+const uploadSteps = (url) => uploadSource(url, readFileSync(STEPS))
+
+/** Kinds of work: `hello`, one step; `sequential`, ten steps; `parallel`, a hundred. */
+export const KINDS = {
   hello: { prepare: (url) => upload(url, 'hello_world'), run: helloWorld },
   sequential: { prepare: uploadSteps, run: (client) => runSync(client, 'sequential_steps', '10') },
   parallel: { prepare: uploadSteps, run: (client) => runSync(client, 'parallel_steps', '100') },
 }
 
-function uploadSteps(url) {
-  return uploadSource(url, readFileSync(STEPS))
-}
-
 /**
- * Returns the kind of work that `WORK` names: `hello`, one step; `sequential`, ten steps; `parallel`, a hundred.
- * `prepare` uploads its workflow, `run` runs it once.
+ * Returns the kind of work that `WORK` names: `prepare` uploads its workflow, `run` runs it once.
  */
 export function chosenWork() {
   const name = process.env.WORK ?? 'hello'

@@ -1,11 +1,10 @@
 // Executions of many steps on one Python worker, synchronous: ten steps in sequence, and a hundred in parallel.
 //   npm run bench -- steps            (SECONDS=10 a point, SINGLE=1)
-import { readFileSync } from 'node:fs'
 import { Client } from '../lib/http.mjs'
 import { closedLoop } from '../lib/load.mjs'
 import { measure, printFigures } from '../lib/measure.mjs'
 import { machine, withSystem } from '../lib/system.mjs'
-import { runSync, uploadSource } from '../lib/workflows.mjs'
+import { KINDS, runSync } from '../lib/workflows.mjs'
 
 const SECONDS = Number(process.env.SECONDS ?? 10)
 const WARM_SECONDS = 3
@@ -16,7 +15,7 @@ const POINTS = [
 ]
 
 const points = await withSystem({ workers: 1 }, async ({ url, pids }) => {
-  await uploadSource(url, readFileSync(new URL('steps.py', import.meta.url)))
+  await KINDS.sequential.prepare(url)
   const client = new Client(url)
   const measured = []
   for (const { workflow, steps, in_flight } of POINTS) {

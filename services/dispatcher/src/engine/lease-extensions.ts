@@ -162,7 +162,7 @@ export class LeaseExtensions {
       frames.failures = 0
     } catch (error) {
       this.#log.warn({ err: error }, 'failed to extend leases of large frames')
-      if (this.#isStopped || ++frames.failures > MAX_FAILURES) return
+      if (++frames.failures > MAX_FAILURES) return
       frames.failedBytes = Math.max(frames.failedBytes ?? 0, frame_bytes)
       this.#keep(frames)
     }

@@ -62,6 +62,8 @@ export const checkpoint = route('post', '/workers/{name}/checkpoint/{execution_i
   },
 })
 
+const BATCH_PATH = '/workers/{name}/checkpoints'
+
 const BatchedCheckpoint = z
   .object({
     /** Equal to the header `X-Svc-Claim-Generation` of a single checkpoint. */
@@ -89,7 +91,7 @@ const CheckpointResult = z
  * as much as a single one. Each has a result of its own, as if it had been sent alone; if one is malformed,
  * the request is refused.
  */
-export const checkpoints = route('post', '/workers/{name}/checkpoints', {
+export const checkpoints = route('post', BATCH_PATH, {
   summary: 'Persist the progress of several claimed executions',
   access: 'own worker',
   raw: true,
@@ -115,11 +117,10 @@ export const checkpoints = route('post', '/workers/{name}/checkpoints', {
 /** Stores a checkpoint of a batch in a span of its own, since the request belongs to several traces. */
 function storeTraced(deps: Deps, report: Report, writer: ClaimHolder, traceparent: string) {
   const attributes = {
-    'http.route': '/workers/{name}/checkpoints',
+    'http.route': BATCH_PATH,
     'windlass.execution_id': report.execution_id,
   }
-  const name = 'POST /workers/{name}/checkpoints'
-  return inSpanOf(traceparent, name, { kind: 'server', attributes }, (span) =>
+  return inSpanOf(traceparent, `POST ${BATCH_PATH}`, { kind: 'server', attributes }, (span) =>
     store(deps, report, writer, traceparentOf(span)),
   )
 }

@@ -1,7 +1,6 @@
 import { getElements, getMembers, toJsonObject } from '@windlass/api-client/payload'
+import { MAX_PRIORITY } from '@windlass/domain/priority'
 import { z } from 'zod'
-
-const MAX_PRIORITY = 9
 
 export const workflowArgs = {
   workflow_name: z.string().describe('Name of the workflow'),
@@ -20,7 +19,7 @@ export const priorityArg = {
     .min(0)
     .max(MAX_PRIORITY)
     .optional()
-    .describe('Level in the queue, 0 to 9; by default that of the workflow'),
+    .describe(`Level in the queue, 0 to ${MAX_PRIORITY}; by default that of the workflow`),
 }
 
 export const pageArgs = {
